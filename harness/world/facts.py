@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ _UNSEEN = frozenset({WriteKind.SAME, WriteKind.WITHHELD})
 _PASSING = frozenset({"Registered", "Initialized"})
 """Conditions whose reason on the way is what they wait for: a look at another moment sees another reason."""
 
+_CONFLICT = 409
 _AN_INSTANT = 5.0
 """Seconds between Nodes of which either may be seen first: times of conditions are whole seconds, and machines boot side by side."""
 
@@ -61,12 +62,15 @@ _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", 
 class Facts:
     """`found` are texts, lists and mappings, as JSON has them. `drawn` lists the chance decisions, for each NodeClaim that ever existed.
 
-    `waves` counts the Nodes that are there and came at the same instant, one wave after the other.
+    `waves` counts the Nodes that are there and came at the same instant, one wave after the other. `lost` are NodePools of which a write of
+    the status was refused for a conflict; `has_overlays`: the gate NodeOverlay is open.
     """
 
     found: Mapping[str, Any]
     drawn: Sequence[str]
     waves: Sequence[int] = ()
+    lost: frozenset[str] = frozenset()
+    has_overlays: bool = False
 
 
 def facts_of(world: World, *, capacity: bool = True) -> Facts:
@@ -112,7 +116,15 @@ def facts_of(world: World, *, capacity: bool = True) -> Facts:
     if decided := [_decision(disruption, claims) for disruption in world.disruptions]:
         facts["Disruptions"] = decided
     pools = {name: claim["labels"].get(NODEPOOL) or "?" for name, claim in claims.items()}
-    return Facts(renamed(facts, pools), sorted(drawn), _waves(nodes.values()))
+    waves, overlays = _waves(nodes.values()), world.options.gate("NodeOverlay")
+    return Facts(renamed(facts, pools), sorted(drawn), waves, frozenset(_lost(world)), overlays)
+
+
+def _lost(world: World) -> Iterator[str]:
+    """Yield the names of NodePools of which a write of the status was refused, since somebody else wrote first."""
+    for entry in world.journal:
+        if entry.key.kind == "NodePool" and entry.error is not None and entry.error.code == _CONFLICT:
+            yield entry.key.name
 
 
 def _waves(nodes: Iterable[Object]) -> list[int]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of
 from harness.scenario.comparing.pairing import POLLED, nearest, paired
+from harness.scenario.comparing.races import without_races
 from harness.scenario.language.models.base import Model
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ _SHARED = "NodeClaims that share a zone"
 
 def without_chance(case: Case, expected: Facts, real: Facts) -> tuple[Found, Found]:
     """Return the facts of both runs, those of the second one as if chance had gone as in the first one."""
+    ours, theirs = without_races(expected, real)
     named_texts = list(_texts([*case.header.when, case.given, *(entry.expectation for entry in case.then)]))
     manifests = [manifest.object for manifest in case.manifests]
     zones = [*named_texts, *_texts(manifests)]
-    left, right = (_without_zones(facts.found, zones) for facts in (expected, real))
+    left, right = (_without_zones(found, zones) for found in (ours, theirs))
     right = _exchanged(left, paired(left, right), _equal_pods(manifests, named_texts))
     if any(count > 1 for count in expected.waves):
         left, right = _together(left), _together(right)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from harness.clusters.folders import temporary_folder
 from harness.clusters.waiting import Patience, stopwatch
-from harness.kube.api.objects import Object, spec_of
 from harness.scenario.comparing.chance import without_chance
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.draws import Draws, Outcome
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
-from harness.scenario.comparing.limit import REAL_LIMIT
+from harness.scenario.comparing.limit import REAL_LIMIT, has_schedule
+from harness.scenario.comparing.looks import best_look
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.prices import OWN_PRICES, without_steps_prices
 from harness.scenario.comparing.recordings import Recording
@@ -171,7 +171,7 @@ class RealRuns:
             return Result.NOT_APPLICABLE, "asks about keys of pods, each of which is a run of its own"
         if case.seeds is not None:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
-        if any(_has_schedule(manifest.object) for manifest in case.manifests):
+        if any(has_schedule(manifest.object) for manifest in case.manifests):
             return Result.VIRTUAL, "has a budget with a schedule, which goes by the time of day"
         if release not in self._binaries:
             have = ", ".join(self._binaries) or "none"
@@ -259,15 +259,20 @@ class RealRuns:
         world.satisfied = agrees
         run = self._walked(case, world, shared)
         patience = Patience(_LATE)
-        while True:
-            actual_facts, held = facts_of(world, capacity=capacity), _verdicts(run)
-            expected, verdicts = draws.like(actual_facts, self._differing(case, release, held, actual_facts))
-            if patience.passed or not self._differences(
-                case, release, expected, verdicts, held, actual_facts, only_new=True
-            ):
-                self._trace(run, "real", verdicts)
-                return held, actual_facts
+
+        def look() -> tuple[list[Difference], tuple[Mapping[str, str], Mapping[str, str], Facts]]:
+            facts, held = facts_of(world, capacity=capacity), _verdicts(run)
+            expected, verdicts = draws.like(facts, self._differing(case, release, held, facts))
+            differences = self._differences(case, release, expected, verdicts, held, facts, only_new=True)
+            return differences, (verdicts, held, facts)
+
+        def again() -> bool:
             world.advance(1.0)
+            return not patience.passed
+
+        simulated, held, seen = best_look(look, again)
+        self._trace(run, "real", simulated)
+        return held, seen
 
     def _new_real(self, case: Case, shared: Shared, open_worlds: ExitStack) -> RealWorld:
         from harness.world.real.world import RealWorld
@@ -328,11 +333,6 @@ def _verdicts(run: Run) -> dict[str, str]:
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
     """Return the number of cells of label tables about a Node (`written`) that agree."""
     return sum(label.endswith(".written") and real.get(label) == verdict for label, verdict in verdicts.items())
-
-
-def _has_schedule(obj: Object) -> bool:
-    budgets = (spec_of(obj).get("disruption") or {}).get("budgets") or () if obj.get("kind") == "NodePool" else ()
-    return any(budget.get("schedule") for budget in budgets)
 
 
 def _look(case: Case, shared: Shared, new_world: Any) -> None:
