@@ -27,6 +27,7 @@ from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.kube.api.objects import Object
 from lazyrecords import dataclass
 
@@ -40,6 +41,7 @@ class Simulations:
     options: SchedulingOptions
     indexes: CatalogIndexes
     memory: ClusterMemory
+    daemons: DaemonPods
 
 
 class Departures:
@@ -66,7 +68,16 @@ class Departures:
             choose=draws.randrange,
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
         )
-        self.observer = Observer(view, clock, instance_types, marks, options, simulations.indexes, simulations.memory)
+        self.observer = Observer(
+            view,
+            clock,
+            instance_types,
+            marks,
+            options,
+            simulations.indexes,
+            simulations.memory,
+            simulations.daemons,
+        )
         self.rules = disruption_rules_of(release.core)
         controllers: list[Controller] = [
             Expiration(view, writer, sink, clock),

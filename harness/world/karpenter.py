@@ -37,6 +37,7 @@ from harness.karpenter.provisioning.podtimes import TakenUp
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.karpenter.scheduling.pods.default_spread import default_constraints
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
@@ -85,7 +86,8 @@ class Karpenter:
         )
         self.scheduling = self._scheduling(rng, around)
         """The placement of pods."""
-        simulations = Simulations(self.scheduling, around.indexes, ClusterMemory())
+        self._daemons = DaemonPods(engine.clock)
+        simulations = Simulations(self.scheduling, around.indexes, ClusterMemory(), self._daemons)
         self._provisioner = Provisioner(
             access,
             instance_types,
@@ -95,6 +97,7 @@ class Karpenter:
             indexes=simulations.indexes,
             memory=simulations.memory,
             marks=marks,
+            daemons=self._daemons,
             listeners=around.listeners,
         )
         self._departures = Departures(
@@ -208,6 +211,7 @@ class Karpenter:
             static_controller.held = False
         expiration = [controller for controller in self._departures.controllers if controller.name == Expiration.name]
         self._engine.introduce([*expiration, *self._statics], self._view.list)
+        self._daemons.look()
         self._departures.controller.held = False
         self._departures.controller.wake()
 

@@ -14,6 +14,7 @@ from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.karpenter.scheduling.snapshot import observed
 from harness.kube.api.objects import Object, is_terminating, name_of
 
@@ -32,7 +33,9 @@ class Observer:
         options: SchedulingOptions,
         indexes: CatalogIndexes,
         memory: ClusterMemory,
+        daemons: DaemonPods,
     ) -> None:
+        self._daemons = daemons
         self.cluster = view
         self._clock = clock
         self._instance_types = instance_types
@@ -42,7 +45,8 @@ class Observer:
 
     def look(self, queued: frozenset[str] = frozenset()) -> View:
         """The cluster at this moment; ``queued`` names the Nodes of commands under way."""
-        made = self.of(observed(self.cluster, self._clock.now, self._marks.deleting), queued)
+        snapshot = observed(self.cluster, self._clock.now, self._marks.deleting, self._daemons.known())
+        made = self.of(snapshot, queued)
         machines = made.simulations.state.fleet.by_provider
         made.nominated = {
             machines[machine].name: until for machine, until in self._marks.nominated.items() if machine in machines

@@ -41,8 +41,9 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.karpenter.scheduling.pods.pending import usable_nodepools
-from harness.karpenter.scheduling.snapshot import observed
+from harness.karpenter.scheduling.snapshot import SPREADING, observed
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.go.durations import print_duration
@@ -78,6 +79,7 @@ class Provisioner:
         indexes: CatalogIndexes,
         memory: ClusterMemory,
         marks: Marks,
+        daemons: DaemonPods,
         listeners: Sequence[Listener] = (),
     ) -> None:
         """`failures` are the launch failures by NodeClaim; `listeners` are called for every simulation."""
@@ -86,7 +88,7 @@ class Provisioner:
         self.options = options
         self._indexes, self._memory = indexes, memory
         self._batcher = batcher
-        self._marks = marks
+        self._marks, self._daemons = marks, daemons
         self._runaways = PodRunaways(self._view, instance_types.release, failures)
         self._machines = ComingsAndGoings()
         self._changes = 0
@@ -100,7 +102,8 @@ class Provisioner:
 
     def watches(self) -> Mapping[str, Router]:
         """All kinds of objects that a simulation reads; pods and nodes also trigger one."""
-        return dict.fromkeys(KINDS, self._route)
+        selecting = ("Service", *SPREADING) if self.options.default_spread else ()
+        return dict.fromkeys((*KINDS, *selecting), self._route)
 
     def _route(self, change: Change) -> Iterable[Hashable]:
         if matters(change):
@@ -108,6 +111,8 @@ class Provisioner:
         obj = change.object
         kind = obj["kind"]
         self._machines.hear(change)
+        if kind in ("Pod", "DaemonSet"):
+            self._daemons.hear(change)
         if change.type is ChangeType.DELETED:
             if kind == "Pod":
                 self._marks.no_longer_expect((pod_key(obj),))
@@ -141,7 +146,7 @@ class Provisioner:
 
     def snapshot(self) -> ClusterSnapshot:
         """The snapshot that a simulation would use now."""
-        return observed(self._view, self._engine.clock.now, self._marks.deleting)
+        return observed(self._view, self._engine.clock.now, self._marks.deleting, self._daemons.known())
 
     def _moment(self) -> int:
         """The time, while something is being deleted, since do-not-disrupt of its pods may end; else 0, since time does not matter."""
@@ -180,7 +185,8 @@ class Provisioner:
     def _provision(self) -> None:
         if self._machines.coming:
             return
-        state = (self._changes, self._marks.changes, self._instance_types.version(), self._moment())
+        changes = self._changes + self._daemons.edition()
+        state = (changes, self._marks.changes, self._instance_types.version(), self._moment())
         changed = state != self._solved
         self._retries = 0 if changed else self._retries + 1
         self._new = changed or self._results.unlucky

@@ -20,6 +20,7 @@ class ClusterSnapshot:
     those that are `SPREADING`. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside those with a
     deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations keep them from being
     evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
+    ``daemon_pods``: the pods by which Karpenter knows DaemonSets, by namespace and uid of the DaemonSet; None: the newest of ``pods``.
     """
 
     nodepools: Sequence[Object] = ()
@@ -38,13 +39,16 @@ class ClusterSnapshot:
     deleting: frozenset[str] = frozenset()
     now: int = 0
     number: int = 0
+    daemon_pods: Mapping[tuple[str, str], Object] | None = None
 
 
 SPREADING = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """Kinds of workloads beside whose pods a pod is spread by default."""
 
 
-def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), number: int = 0) -> ClusterSnapshot:
+def observed(
+    view: View, now: int, deleting: frozenset[str], daemon_pods: Mapping[tuple[str, str], Object]
+) -> ClusterSnapshot:
     """The snapshot of a cluster as it is."""
     return ClusterSnapshot(
         nodepools=view.list("NodePool"),
@@ -62,7 +66,7 @@ def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), numbe
         workloads=[obj for kind in SPREADING for obj in view.list(kind)],
         deleting=deleting,
         now=now,
-        number=number,
+        daemon_pods=daemon_pods,
     )
 
 

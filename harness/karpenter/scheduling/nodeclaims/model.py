@@ -30,7 +30,10 @@ class Model:
         self._nodepools, self._algebra, self._rules, self._claims_in = tuple(nodepools), algebra, rules, claims_in
         self._indexes = [indexes.get(name_of(pool)) for pool in nodepools]
         self._daemonsets = tuple(snapshot.daemonsets)
-        self._running = newest_daemon_pods(snapshot.pods) if snapshot.daemonsets else {}
+        self._running: Mapping[tuple[str, str], Object] = {}
+        if snapshot.daemonsets:
+            known = snapshot.daemon_pods
+            self._running = newest_daemon_pods(snapshot.pods) if known is None else known
         self.daemons: list[DaemonPod] = []
         self.judged: list[tuple[Template, dict[str, int]]] = []
         self.templates: tuple[Template, ...] = ()
