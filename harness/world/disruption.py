@@ -41,7 +41,6 @@ class Simulations:
     options: SchedulingOptions
     indexes: CatalogIndexes
     memory: ClusterMemory
-    daemons: DaemonPods
 
 
 class Departures:
@@ -57,6 +56,7 @@ class Departures:
         simulations: Simulations,
         create: Callable[[PlannedNodeClaim], Object],
         marks: Marks,
+        daemons: DaemonPods,
     ) -> None:
         """`create` creates the NodeClaims of replacements; `simulations` are those of the provisioner."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
@@ -76,7 +76,7 @@ class Departures:
             options,
             simulations.indexes,
             simulations.memory,
-            simulations.daemons,
+            daemons,
         )
         self.rules = disruption_rules_of(release.core)
         controllers: list[Controller] = [

@@ -37,7 +37,6 @@ from harness.karpenter.provisioning.podtimes import TakenUp
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
-from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.karpenter.scheduling.pods.default_spread import default_constraints
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
@@ -86,8 +85,7 @@ class Karpenter:
         )
         self.scheduling = self._scheduling(rng, around)
         """The placement of pods."""
-        self._daemons = DaemonPods(engine.clock)
-        simulations = Simulations(self.scheduling, around.indexes, ClusterMemory(), self._daemons)
+        simulations = Simulations(self.scheduling, around.indexes, ClusterMemory())
         self._provisioner = Provisioner(
             access,
             instance_types,
@@ -97,7 +95,6 @@ class Karpenter:
             indexes=simulations.indexes,
             memory=simulations.memory,
             marks=marks,
-            daemons=self._daemons,
             listeners=around.listeners,
         )
         self._departures = Departures(
@@ -108,6 +105,7 @@ class Karpenter:
             simulations=simulations,
             create=self._provisioner.create,
             marks=marks,
+            daemons=self._provisioner.daemons,
         )
         self._nodeclasses = NodeClasses(
             access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
@@ -211,7 +209,7 @@ class Karpenter:
             static_controller.held = False
         expiration = [controller for controller in self._departures.controllers if controller.name == Expiration.name]
         self._engine.introduce([*expiration, *self._statics], self._view.list)
-        self._daemons.look()
+        self._provisioner.daemons.look()
         self._departures.controller.held = False
         self._departures.controller.wake()
 

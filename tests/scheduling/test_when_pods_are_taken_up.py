@@ -23,7 +23,6 @@ from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.scheduling import SchedulingResults
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
-from harness.karpenter.scheduling.pods.daemons import DaemonPods
 from harness.karpenter.scheduling.reasons.pods import ReservationsTaken
 from harness.kube.api.objects import Object, uid_of
 from harness.testing import node, nodeclaim, nodeclass, nodepool, pod
@@ -131,7 +130,6 @@ class Provisioning:
             indexes=MagicMock(),
             memory=MagicMock(),
             marks=self.marks,
-            daemons=DaemonPods(self.engine.clock),
         )
         self.engine.add_controllers(self.provisioner)
         self.results = results

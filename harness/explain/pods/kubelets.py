@@ -1,4 +1,4 @@
-"""Why a machine gets no Node: its kubelet ends before it registers one."""
+"""Errors of kubelets that end before they register a Node."""
 
 from __future__ import annotations
 

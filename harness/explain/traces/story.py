@@ -119,7 +119,7 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
                 "blocked",
                 f"Karpenter leaves {subject} {fact.capacity_type}{place} alone until {duration_text(fact.until)}",
             )
-        case Boot() | ClaimState() | NodeState():
+        case Boot() | ClaimState() | NodeState() | LogTold():
             yield from _machine(fact)
         case Cost():
             count = f"{fact.machines} machine{'' if fact.machines == 1 else 's'}"
@@ -138,8 +138,6 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
             yield _line(fact.t, "label", text, fact.kind == "refused")
         case Write() if fact.status and fact.status != 409 and fact.by != "user":
             yield _line(fact.t, "write", f"{fact.by} was refused to {fact.verb} {fact.object}: {fact.error}", True)
-        case LogTold() if fact.controller == "kubelet" and fact.level == "error":
-            yield _line(fact.t, "boot", f"the kubelet of {fact.values.get('node')} ended: {fact.message}", True)
         case Refused():
             yield _line(fact.t, "rejection", f"{fact.object} refused by {fact.layer}: {fact.text}", True)
         case Expectation():
@@ -177,7 +175,11 @@ def _decision(fact: Decision, funnels: dict[int, Funnel], sizes: dict[int, Sizes
         yield _line(fact.t, "funnel", f"  NodePool {attempt['nodepool']}: {sold}{', '.join(left) or 'all of them fit'}")
 
 
-def _machine(fact: Boot | ClaimState | NodeState) -> Iterator[Happening]:
+def _machine(fact: Boot | ClaimState | NodeState | LogTold) -> Iterator[Happening]:
+    if isinstance(fact, LogTold):
+        if fact.controller == "kubelet" and fact.level == "error":
+            yield _line(fact.t, "boot", f"the kubelet of {fact.values.get('node')} ended: {fact.message}", True)
+        return
     place = " ".join(filter(None, (fact.size, fact.capacity_type, fact.zone)))
     if isinstance(fact, Boot):
         states = {"on": "has power", "off": "has no power", "preempting": "will be taken by Azure soon"}

@@ -79,7 +79,6 @@ class Provisioner:
         indexes: CatalogIndexes,
         memory: ClusterMemory,
         marks: Marks,
-        daemons: DaemonPods,
         listeners: Sequence[Listener] = (),
     ) -> None:
         """`failures` are the launch failures by NodeClaim; `listeners` are called for every simulation."""
@@ -88,7 +87,9 @@ class Provisioner:
         self.options = options
         self._indexes, self._memory = indexes, memory
         self._batcher = batcher
-        self._marks, self._daemons = marks, daemons
+        self._marks = marks
+        self.daemons = DaemonPods(access.engine.clock)
+        """The pods by which Karpenter knows DaemonSets."""
         self._runaways = PodRunaways(self._view, instance_types.release, failures)
         self._machines = ComingsAndGoings()
         self._changes = 0
@@ -112,7 +113,7 @@ class Provisioner:
         kind = obj["kind"]
         self._machines.hear(change)
         if kind in ("Pod", "DaemonSet"):
-            self._daemons.hear(change)
+            self.daemons.hear(change)
         if change.type is ChangeType.DELETED:
             if kind == "Pod":
                 self._marks.no_longer_expect((pod_key(obj),))
@@ -146,7 +147,7 @@ class Provisioner:
 
     def snapshot(self) -> ClusterSnapshot:
         """The snapshot that a simulation would use now."""
-        return observed(self._view, self._engine.clock.now, self._marks.deleting, self._daemons.known())
+        return observed(self._view, self._engine.clock.now, self._marks.deleting, self.daemons.known())
 
     def _moment(self) -> int:
         """The time, while something is being deleted, since do-not-disrupt of its pods may end; else 0, since time does not matter."""
@@ -185,7 +186,7 @@ class Provisioner:
     def _provision(self) -> None:
         if self._machines.coming:
             return
-        changes = self._changes + self._daemons.edition()
+        changes = self._changes + self.daemons.edition()
         state = (changes, self._marks.changes, self._instance_types.version(), self._moment())
         changed = state != self._solved
         self._retries = 0 if changed else self._retries + 1

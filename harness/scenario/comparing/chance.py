@@ -50,7 +50,7 @@ def without_chance(case: Case, expected: Facts, real: Facts) -> tuple[Found, Fou
     named_texts = list(_texts([*case.header.when, case.given, *(entry.expectation for entry in case.then)]))
     manifests = [manifest.object for manifest in case.manifests]
     zones = [*named_texts, *_texts(manifests)]
-    left, right = (_without_zones(found, zones) for found in (ours, theirs))
+    left, right = _without_zones(ours, zones), _without_zones(theirs, zones)
     right = _exchanged(left, paired(left, right), _equal_pods(manifests, named_texts))
     if any(count > 1 for count in expected.waves):
         left, right = _together(left), _together(right)

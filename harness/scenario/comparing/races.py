@@ -69,7 +69,7 @@ def _without_early_looks(left: Found, right: Found) -> tuple[Found, Found]:
 
 def _told(texts: Found, others: Found) -> Found:
     """Return a pod's Events without FailedScheduling, and without a nomination that only one of two runs tells in other words."""
-    nominated = all(any(text.startswith(_WANTED) for text in one) for one in (texts, others))
+    nominated = all(any(text.startswith(_WANTED) for text in events) for events in (texts, others))
     return {
         text: seen
         for text, seen in texts.items()

@@ -32,8 +32,8 @@ class Model:
         self._daemonsets = tuple(snapshot.daemonsets)
         self._running: Mapping[tuple[str, str], Object] = {}
         if snapshot.daemonsets:
-            known = snapshot.daemon_pods
-            self._running = newest_daemon_pods(snapshot.pods) if known is None else known
+            polled = snapshot.daemon_pods
+            self._running = newest_daemon_pods(snapshot.pods) if polled is None else polled
         self.daemons: list[DaemonPod] = []
         self.judged: list[tuple[Template, dict[str, int]]] = []
         self.templates: tuple[Template, ...] = ()
