@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -16,7 +16,7 @@ from harness.limits import LimitsError, check_limits
 from harness.wording import did_you_mean
 from plainlines import print_line, printable
 
-__all__ = ["COMMANDS", "PROGRAM", "main", "whole_parser"]
+__all__ = ["COMMANDS", "DEV_COMMANDS", "PROGRAM", "main", "whole_parser"]
 
 PROGRAM = "harness"
 
@@ -42,7 +42,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "watch": ("harness.cli.commands.watch", "what happened in a world, as a film or as text"),
     "validate": ("harness.cli.commands.validate", "what the API server and Karpenter's validation refuse of manifests"),
     "upgrade-check": ("harness.cli.commands.upgrade_check", "what an upgrade of the provider does to manifests"),
-    "ci-matrix": ("harness.cli.commands.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.commands.defaults", "what a scenario gets where it says nothing"),
     "options": ("harness.cli.commands.options", "the options of a release's controller"),
     "attach": ("harness.cli.commands.attach", "assert a scenario on a cluster where somebody else's Karpenter runs"),
@@ -53,42 +52,63 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "what is installed, what is missing for what, how old the recorded data are",
     ),
     "completion": ("harness.cli.commands.completion", "a script that completes commands and options in a shell"),
+}
+MAINTAINERS = "dev"
+DEV_COMMANDS: dict[str, tuple[str, str]] = {
+    "ci-matrix": ("harness.cli.commands.ci_matrix", "the matrix of the nightly run on clusters"),
     "answer": ("harness.conformance.command", "answer the questions of the conformance protocol, line by line"),
 }
+"""Subcommands of `harness dev`, which nobody needs but who works on this project."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the subcommand that `arguments` begin with."""
-    parser, names = _parser()
+    if arguments and arguments[0] == MAINTAINERS:
+        return _run(arguments[1:], f"{PROGRAM} {MAINTAINERS}", DEV_COMMANDS)
+    return _run(arguments, PROGRAM, COMMANDS)
+
+
+def _run(arguments: Sequence[str], program: str, commands: Mapping[str, tuple[str, str]]) -> int:
+    parser, names = _parser(program)
     try:
         check_limits(os.environ)
     except LimitsError as error:
         parser.error(str(error))
     command = next((word for word in arguments if not word.startswith("-")), None)
-    if command is not None and command not in COMMANDS:
-        parser.error(f"unknown command '{command}'; {did_you_mean(command, COMMANDS)}")
+    if command is not None and command not in commands:
+        hint = (
+            f"it is {PROGRAM} {MAINTAINERS} {command}" if command in DEV_COMMANDS else did_you_mean(command, commands)
+        )
+        parser.error(f"unknown command '{command}'; {hint}")
     chosen: argparse.ArgumentParser = parser
-    for name, (module, summary) in COMMANDS.items():
+    for name, (module, summary) in commands.items():
         subparser = names.add_parser(name, help=summary, description=summary)
         if name == command:
             import_module(module).add_arguments(subparser)
             subparser.formatter_class = argparse.RawDescriptionHelpFormatter
             subparser.epilog = _examples(name)
             chosen = subparser
+    if commands is COMMANDS:
+        names.add_parser(MAINTAINERS, help=f"for maintainers: {', '.join(DEV_COMMANDS)}")
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
     options.words = arguments
-    result: int = import_module(COMMANDS[options.command][0]).run(options)
+    result: int = import_module(commands[options.command][0]).run(options)
     return result
 
 
 def whole_parser() -> argparse.ArgumentParser:
     """The parser with the options of every subcommand, which are otherwise read for the one that is asked for."""
-    parser, names = _parser()
-    for name, (module, summary) in COMMANDS.items():
-        import_module(module).add_arguments(names.add_parser(name, help=summary, description=summary))
+    parser, names = _parser(PROGRAM)
+    _add_all(names, COMMANDS)
+    _add_all(names.add_parser(MAINTAINERS).add_subparsers(dest="command", metavar="COMMAND"), DEV_COMMANDS)
     return parser
+
+
+def _add_all(names: Any, commands: Mapping[str, tuple[str, str]]) -> None:
+    for name, (module, summary) in commands.items():
+        import_module(module).add_arguments(names.add_parser(name, help=summary, description=summary))
 
 
 def _examples(name: str) -> str:
@@ -99,8 +119,8 @@ def _examples(name: str) -> str:
     )
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Any]:
-    parser = _Parser(prog=PROGRAM, description="What Karpenter on Azure would do and why.")
+def _parser(program: str) -> tuple[argparse.ArgumentParser, Any]:
+    parser = _Parser(prog=program, description="What Karpenter on Azure would do and why.")
     parser.add_argument(
         "--version", action=_Version, help="print the version and the releases of the provider that it knows"
     )
@@ -127,7 +147,7 @@ class _InAnyOrder(_Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse options first, then words; the parser asks here again for that."""
-        if self._within:
+        if self._within or self._subparsers is not None:  # names of subcommands stand in their order
             return super().parse_known_args(args, namespace)
         self._within = True
         try:

@@ -21,7 +21,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "watch": ("harness watch web.yaml",),
     "validate": ("harness validate pools/ --release 1.14.0",),
     "upgrade-check": ("harness upgrade-check --from 1.13.1 --to 1.14.0 pools/ pods.yaml",),
-    "ci-matrix": ("harness ci-matrix --cluster kind --shards 4",),
+    "ci-matrix": ("harness dev ci-matrix --cluster kind --shards 4",),
     "defaults": ("harness defaults",),
     "options": ("harness options --release 1.14.0",),
     "attach": ("harness attach --context test --expect web.yaml --dry-run",),
@@ -29,6 +29,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "schema": ("harness schema > scenario.schema.json", "harness schema --kind NodePool --release 1.14.0"),
     "doctor": ("harness doctor",),
     "completion": ("harness completion bash > ~/.local/share/bash-completion/completions/harness",),
-    "answer": ("harness answer --release 1.14.0 < questions.jsonl",),
+    "answer": ("harness dev answer --release 1.14.0 < questions.jsonl",),
 }
 """Command → examples; those after `>` and `<` are the shell's."""

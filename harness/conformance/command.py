@@ -1,4 +1,4 @@
-"""`harness answer`: the protocol on standard input and output."""
+"""`harness dev answer`: the protocol on standard input and output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `harness answer`."""
+    """Declare the options of `harness dev answer`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             data = DataFile(arguments.data)
             len(data)  # an unreadable file is told now, not in the middle of the answers
     except (UnknownRelease, OSError, ValueError) as error:
-        print_line(f"harness answer: {error}", error=True)
+        print_line(f"harness dev answer: {error}", error=True)
         return 2
     crds = None
     if arguments.crds is not None:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             crds = CrdFiles(arguments.crds)
             crds.compile()
         except CrdFileError as error:
-            print_line(f"harness answer: {error}", error=True)
+            print_line(f"harness dev answer: {error}", error=True)
             return 3 if isinstance(error, CelEngineMissing) else 2
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data, crds=crds))

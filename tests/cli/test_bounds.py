@@ -52,7 +52,7 @@ def test_pods_of_files(
 
 
 def test_shards(capsys: pytest.CaptureFixture[str], plan: str) -> None:
-    assert main(["ci-matrix", "--shards", "99999999"]) == 2
+    assert main(["dev", "ci-matrix", "--shards", "99999999"]) == 2
     assert capsys.readouterr().err == "--shards: 99999999 is more than the 256 jobs that GitHub starts for a matrix\n"
     assert main(["run", plan, "--shard", f"1/{'9' * 5000}"]) == 2
     assert "I/N with 1 <= I <= N is expected" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""CRD files in place of our tables: `given.crds`, `harness run --crds`, `harness answer --crds`, and their mistakes in one line each."""
+"""CRD files in place of our tables: `given.crds`, `harness run --crds`, `harness dev answer --crds`, their mistakes in a line each."""
 
 from __future__ import annotations
 
@@ -107,13 +107,13 @@ def test_answers(here: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypa
     pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "x"}, "spec": {"weight": 60}}
     line = json.dumps({"id": 1, "op": "validate_nodepool", "object": pool}).encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
-    assert main(["answer", "--crds", "mine"]) == 0
+    assert main(["dev", "answer", "--crds", "mine"]) == 0
     errors = json.loads(capfdbinary.readouterr().out)["answer"]["crd"]["errors"]
     assert "spec.weight in body should be less than or equal to 50" in {error["detail"] for error in errors}
-    assert main(["answer", "--crds", "nowhere"]) == 2
-    assert capfdbinary.readouterr().err == b"harness answer: nowhere: no such directory\n"
+    assert main(["dev", "answer", "--crds", "nowhere"]) == 2
+    assert capfdbinary.readouterr().err == b"harness dev answer: nowhere: no such directory\n"
     _without_engine(monkeypatch)
-    assert main(["answer", "--crds", "mine"]) == 3
+    assert main(["dev", "answer", "--crds", "mine"]) == 3
 
 
 def _without_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,28 @@ import shlex
 
 import pytest
 
-from harness.cli import COMMANDS, whole_parser
+from harness.cli import COMMANDS, DEV_COMMANDS, whole_parser
 from harness.cli.examples import EXAMPLES
 from tests.cli.command import call
 
 
 def test_every_command_has_examples() -> None:
-    assert EXAMPLES.keys() == COMMANDS.keys()
+    assert EXAMPLES.keys() == {*COMMANDS, *DEV_COMMANDS}
+
+
+def test_what_only_maintainers_need_stands_behind_dev(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call(capsys, "--help")
+    listed = " ".join(capsys.readouterr().out.split())
+    assert "dev for maintainers: ci-matrix, answer" in listed
+    assert "the matrix of the nightly run" not in listed
+    with pytest.raises(SystemExit):
+        call(capsys, "dev", "--help")
+    assert "ci-matrix the matrix of the nightly run on clusters" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(SystemExit) as end:
+        call(capsys, "ci-matrix")
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "harness: unknown command 'ci-matrix'; it is harness dev ci-matrix\n"
 
 
 @pytest.mark.parametrize("example", [line for lines in EXAMPLES.values() for line in lines])

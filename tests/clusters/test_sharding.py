@@ -31,7 +31,7 @@ def test_parts_that_do_not_exist(text: str) -> None:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    assert main(["ci-matrix", *arguments]) == 0
+    assert main(["dev", "ci-matrix", *arguments]) == 0
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["include"]
     return rows
 
@@ -164,5 +164,5 @@ def test_options_that_mean_nothing_are_one_line(pytester: pytest.Pytester, optio
     ],
 )
 def test_a_matrix_of_what_does_not_exist(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ci-matrix", *arguments]) == 2
+    assert main(["dev", "ci-matrix", *arguments]) == 2
     assert why in capsys.readouterr().err

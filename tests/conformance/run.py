@@ -151,7 +151,7 @@ class OpResult:
 
 def our_command(release: str, data: Path) -> list[str]:
     """The command that answers with this project's code."""
-    return [sys.executable, "-m", "harness", "answer", "--release", release, "--data", str(data)]
+    return [sys.executable, "-m", "harness", "dev", "answer", "--release", release, "--data", str(data)]
 
 
 class Pair:

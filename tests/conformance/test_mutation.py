@@ -16,13 +16,13 @@ from tests.conformance.report import write_mismatch
 from tests.conformance.run import Pair, compared
 from tests.conformance.shrink import size
 
-TRUE = f"#!{sys.executable}\nimport sys\nfrom harness.__main__ import main\nsys.exit(main(['answer', '--release', '1.14.0']))\n"
+TRUE = f"#!{sys.executable}\nimport sys\nfrom harness.__main__ import main\nsys.exit(main(['dev', 'answer', '--release', '1.14.0']))\n"
 
 BROKEN = """
 import sys
 from harness.__main__ import main
 {fault}
-sys.exit(main(["answer", "--release", "1.14.0"]))
+sys.exit(main(["dev", "answer", "--release", "1.14.0"]))
 """
 
 FAULTS = {

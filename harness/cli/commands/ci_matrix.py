@@ -1,4 +1,4 @@
-"""`harness ci-matrix`: what the nightly run on clusters runs, as the matrix of a workflow.
+"""`harness dev ci-matrix`: what the nightly run on clusters runs, as the matrix of a workflow.
 
 A row is one run of pytest: the cases about one line of releases, on one kind of cluster with one version of Kubernetes, or a part of
 them. Together the rows of a cluster and a version run every case that the corpus has for that cluster, each once.

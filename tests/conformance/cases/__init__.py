@@ -70,7 +70,7 @@ MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
 #: the ops that have cases
 OPS: tuple[str, ...] = tuple(MAKERS)
 
-#: those that `harness answer` answers, and a run asks unless told otherwise
+#: those that `harness dev answer` answers, and a run asks unless told otherwise
 ANSWERED: tuple[str, ...] = OPS
 
 #: how the cases of a run are spread over the ops, by what a case costs and how much it can find
