@@ -200,6 +200,25 @@ def test_a_pod_that_keeps_its_node_is_named() -> None:
     assert verdict.blocked.text == "default/alone is not replicated"
 
 
+def test_a_node_that_goes_is_a_host_to_spread_over_until_it_is_gone() -> None:
+    labels = {"app": "web"}
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": labels},
+        }
+    ]
+    cluster = Cluster((0, 5, 2))
+    for name in ("one", "two"):
+        cluster.add(name, a_pod(name, 100, GIB, labels=labels, topologySpreadConstraints=spread))
+
+    cluster.look(0)
+
+    assert cluster.reason("one") == cluster.reason("two") == UnremovableReason.NO_PLACE
+
+
 def test_a_group_keeps_its_smallest_size() -> None:
     cluster = Cluster((2, 5, 3))
     for name in ("one", "two", "three"):
