@@ -63,7 +63,7 @@ def test_a_fault_is_found_and_made_small(op: str, tmp_path: Path, monkeypatch: p
     with Pair(Oracle("1.14.0", true), [sys.executable, str(broken)], material) as pair:
         result = compared(pair, op, len(requests), 1)
         assert 0 < len(result.mismatches) < result.total
-        small = pair.shrunk(result.causes()[0][1][0], 20)
+        small = pair.shrunk(result.causes()[0][1][0], 300)  # a busy machine needs more than the usual seconds
     assert size(small.request) <= SMALL[op]
     vector, text = write_mismatch(tmp_path / "reports", small, "found")
     assert list(vectors(vector)) == [small.vector()]
