@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
+from harness.engine.names import zone_label
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink, View, Writer
 from harness.kube.api.objects import (
     Object,
@@ -30,7 +31,7 @@ from harness.kube.api.status import ignoring
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, SELECTED_NODE
 from harness.nodes.registry import Machines, Running
 
-__all__ = ["ZONE", "DiskDriver", "csinode", "storage_classes", "zone_label"]
+__all__ = ["ZONE", "DiskDriver", "csinode", "disk_zone", "storage_classes"]
 
 DRIVER = "disk.csi.azure.com"
 ZONE = "topology.disk.csi.azure.com/zone"
@@ -133,7 +134,7 @@ class DiskDriver:
         running = self._machines.of_node(name_of(node))
         if running is None or not condition_is(node, "Ready"):
             return
-        zone = zone_label(self._region, running.machine.zone)
+        zone = disk_zone(self._region, running.machine.zone)
         if labels_of(node).get(ZONE) == zone:
             return
         self._sink.asserted(name_of(node), "kubelet", {ZONE: (zone, "disk-driver")})
@@ -144,7 +145,7 @@ class DiskDriver:
         running = self._machines.of_node(name_of(node))
         if running is None:  # a Node of the user's own
             return labels_of(node).get(ZONE, "")
-        return zone_label(self._region, running.machine.zone)
+        return disk_zone(self._region, running.machine.zone)
 
     def _provide(self, claim: Object) -> None:
         """Make the disk of a claim whose pod has a Node."""
@@ -161,7 +162,7 @@ class DiskDriver:
         parameters = {key.lower(): value for key, value in (storage.get("parameters") or {}).items()}
         sku = str(parameters.get("skuname") or parameters.get("storageaccounttype") or "")
         if sku.lower().endswith("zrs"):
-            return [*(f"{self._region}-{zone}" for zone in _ZONES), ""]
+            return [*(zone_label(self._region, zone) for zone in _ZONES), ""]
         return [self._zone(node)]
 
     def _release(self, volume: Object) -> None:
@@ -178,9 +179,9 @@ class DiskDriver:
             self._writer.delete("PersistentVolume", name_of(volume))
 
 
-def zone_label(region: str, zone: str) -> str:
+def disk_zone(region: str, zone: str) -> str:
     """The value of the driver's zone label on a machine in this zone (`1`); empty on a regional one."""
-    return f"{region}-{zone}" if zone else ""
+    return zone_label(region, zone) if zone else ""
 
 
 def csinode(running: Running, uid: str) -> dict[str, Any]:

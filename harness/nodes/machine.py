@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from harness.engine.names import ProviderId, VmId
+from harness.engine.names import ProviderId, VmId, zone_label
 from lazyrecords import dataclass
 
 GIB = 1 << 30
@@ -65,4 +65,4 @@ class Machine:
     @property
     def topology_zone(self) -> str:
         """Return the zone as the cloud provider names it: `<region>-<n>`; for a regional VM its fault domain, always 0."""
-        return f"{self.region}-{self.zone}" if self.zone else "0"
+        return zone_label(self.region, self.zone) if self.zone else "0"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import SECOND
-from harness.karpenter.labels.core import ON_DEMAND, SPOT
+from harness.engine.names import zone_label
+from harness.karpenter.labels.azure import capacity_type_of
 from harness.kube.go.durations import parse_duration
 from harness.trace.facts import ArmCall, Blocked, Boot, Cost, NodeState, PriceOf
 from harness.world import World
@@ -46,7 +47,7 @@ def arm_calls(
             call.code or "",
             call.message,
             str(summary.get("size") or ""),
-            f"{world.region}-{zones[0]}" if zones else "",
+            zone_label(world.region, zones[0]) if zones else "",
             str(summary.get("priority") or ""),
             claim,
             call.fault or "",
@@ -68,7 +69,7 @@ class Power:
         if event_name not in _STATES and event_name != _FAILED:
             return
         vm, t = event.vm, self._seconds(event.at)
-        capacity_type = SPOT if vm.priority == "Spot" else ON_DEMAND
+        capacity_type = capacity_type_of(vm.priority)
         zone = f"{vm.location}-{vm.zone}" if vm.zone else ""
         self.price(t, vm.size, capacity_type)
         self.boots.append(

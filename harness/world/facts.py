@@ -16,6 +16,7 @@ from typing import Any
 from harness.clusters.provenance import WriteKind
 from harness.engine.clock import nanoseconds, parse
 from harness.engine.disruptions import Disruption
+from harness.engine.names import zone_label
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND
 from harness.karpenter.lifecycle.conditions import AWAITING, READY
 from harness.karpenter.releases.scheduling import rules_of
@@ -301,7 +302,9 @@ def _drawn_zones(claim_facts: Mapping[str, Any], region: str) -> list[str]:
     ]
     if pinned:
         return []
-    tried = [f"{region}-{number}" for call in claim_facts["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
+    tried = [
+        zone_label(region, number) for call in claim_facts["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)
+    ]
     label = claim_facts["NodeClaim"]["labels"].get(ZONE, "")
     return list(dict.fromkeys([*tried, *([label] if label.startswith(f"{region}-") else [])]))
 

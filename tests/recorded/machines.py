@@ -9,7 +9,7 @@ from fakeazure.aks.kubelet import KubeletText
 from fakeazure.catalog.images import DEFINITIONS, recorded_version, released
 from harness.engine.names import ProviderId, VmId
 from harness.nodes.boot import BootPlan, boot_plan
-from harness.nodes.disk_driver import ZONE, zone_label
+from harness.nodes.disk_driver import ZONE, disk_zone
 from harness.nodes.machine import Hardware, Machine
 from harness.nodes.node_object import allocatable, capacity
 from harness.reality.facts import memory_bound
@@ -95,4 +95,4 @@ def _by_karpenter(entry: Mapping[str, Any]) -> bool:
 
 def _label(entry: Mapping[str, Any], key: str) -> str:
     """Our value of a label, as the disk driver gives it to a Node in that place."""
-    return {ZONE: zone_label(entry["region"], entry.get("zone", ""))}[key]
+    return {ZONE: disk_zone(entry["region"], entry.get("zone", ""))}[key]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from harness.engine.names import zone_label
 from harness.explain.advice.alters import alterations
 from harness.explain.advice.candidates import Candidate, Looked, NodeClassSeen, Rank, pod_candidates
 from harness.explain.advice.changes import Advice, Types, meant_but_short, smallest_changes
@@ -89,7 +90,7 @@ class Advisor:
                 yield from pool_candidates(pod, pools[entry.nodepool], entry, needed)
         yield from widening_candidates(pod, looked_at)
         own = [pools[entry.nodepool] for entry in looked_at if entry.nodepool in pools]
-        zones = [f"{world.region}-{zone}" for zone in world.caches.catalogue.region(world.region).zones]
+        zones = [zone_label(world.region, zone) for zone in world.caches.catalogue.region(world.region).zones]
         yield from other_zones(pod, own, zones)
         yield from other_sizes(pod, own, looked_at, world.release.skewer)
         yield from other_regions(world, pod, own)

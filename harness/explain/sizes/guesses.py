@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from harness.engine.names import zone_label
 from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.labels.azure import PLACEMENT_SCOPE, REGIONAL_ZONE, SKU_ULTRA_SSD
@@ -101,7 +102,10 @@ def guesses_of(world: World, turns: Iterable[Turn]) -> dict[str, dict[str, str]]
 def refused_by_guess(world: World, verdicts: Sequence[TypeVerdict]) -> dict[str, dict[str, str]]:
     """The sizes that a guess alone speaks against, and that would have been the choice: nothing was kept, or they are cheaper."""
     cheapest = min((price for verdict in verdicts if verdict.kept for price in _prices(verdict)), default=None)
-    places = [REGIONAL_ZONE, *(f"{world.region}-{zone}" for zone in world.caches.catalogue.region(world.region).zones)]
+    places = [
+        REGIONAL_ZONE,
+        *(zone_label(world.region, zone) for zone in world.caches.catalogue.region(world.region).zones),
+    ]
     turns = []
     for verdict in verdicts:
         if any(

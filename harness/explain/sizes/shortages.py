@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
+from harness.karpenter.labels.azure import capacity_type_of
 from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.failures.handlers import codes_of
 from harness.world import World
@@ -67,6 +68,6 @@ def _refused(world: World) -> Mapping[tuple[str, str, str], str]:
     for call in world.calls():
         if call.method == "PUT" and call.code and "size" in call.summary:
             zone = next(iter(call.summary.get("zones") or ()), "")
-            capacity_type = SPOT if call.summary.get("priority") == "Spot" else "on-demand"
+            capacity_type = capacity_type_of(call.summary.get("priority"))
             codes_by_offering[(str(call.summary["size"]), str(zone), capacity_type)] = call.code
     return codes_by_offering

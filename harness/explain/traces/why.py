@@ -8,6 +8,7 @@ from functools import cached_property
 
 from harness.explain.traces.history import History, cut
 from harness.karpenter.disruption.events.texts import STAYS
+from harness.karpenter.labels.azure import capacity_type_of, priority_of
 from harness.kube.api.objects import shorter
 from harness.trace.facts import (
     ArmCall,
@@ -70,7 +71,7 @@ class Why(History):
                 groups.setdefault(kind, []).append((call.t, call.message))
         for boot in self._trace.facts_of(Boot):
             if boot.state == "failed" and (wanted is None or boot.claim in wanted or self._claim_of(boot.vm) in wanted):
-                kind = (boot.error, boot.size, "Spot" if boot.capacity_type == "spot" else "Regular", boot.zone)
+                kind = (boot.error, boot.size, priority_of(boot.capacity_type), boot.zone)
                 groups.setdefault(kind, []).append((boot.t, boot.message))
         return [
             self._refusal(*kind, refusals) for kind, refusals in sorted(groups.items(), key=lambda entry: entry[1][0])
@@ -83,7 +84,7 @@ class Why(History):
         first, message = refusals[0]
         times = f", {len(refusals)} times until {duration_text(refusals[-1][0])}" if len(refusals) > 1 else ""
         subject = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
-        capacity_type = "spot" if priority == "Spot" else "on-demand"
+        capacity_type = capacity_type_of(priority)
         marks = [
             mark.until
             for mark in self._trace.facts_of(Blocked)

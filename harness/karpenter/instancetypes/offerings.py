@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from harness.engine.names import zone_label
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
 from harness.karpenter.instancetypes.sku import Sku
@@ -14,7 +15,7 @@ from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import ZONE
 from lazyrecords import dataclass
 
-__all__ = ["Closed", "OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
+__all__ = ["Closed", "OfferingFactory", "arm_zone", "placement_scope"]
 
 _Terms = tuple[float, bool]
 """A price in USD per hour, and whether the offering can be available at all."""
@@ -30,11 +31,6 @@ _ZONAL = (
     "chinanorth3 indonesiacentral japanwest newzealandnorth"
 )
 _ZONAL_REGIONS = frozenset(_ZONAL.split())
-
-
-def zone_label(region: str, zone: str) -> str:
-    """The Node label value of an ARM zone: ``eastus`` and ``1`` give ``eastus-1``."""
-    return f"{region.lower()}-{zone}"
 
 
 def arm_zone(label: str) -> str | None:

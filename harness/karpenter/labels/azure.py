@@ -1,5 +1,7 @@
 """Label keys, annotations and values that the Azure provider defines (kaz ``pkg/apis/v1beta1/labels.go``, ``pkg/providers/labels``)."""
 
+from harness.karpenter.labels.core import ON_DEMAND, SPOT
+
 GROUP = "karpenter.azure.com"
 AKS_DOMAIN = "kubernetes.azure.com"
 
@@ -59,3 +61,13 @@ SYSTEM, USER = "system", "user"
 def is_aks_label(key: str) -> bool:
     """Return whether AKS itself writes ``key``: the ``kubernetes.azure.com`` domain and the four legacy bare labels."""
     return key.startswith(AKS_DOMAIN + "/") or key in LEGACY
+
+
+def capacity_type_of(priority: str | None) -> str:
+    """Return Karpenter's capacity type of a machine's priority in ARM: ``Spot``, or ``Regular`` and none."""
+    return SPOT if priority == "Spot" else ON_DEMAND
+
+
+def priority_of(capacity_type: str) -> str:
+    """Return ARM's priority of a capacity type."""
+    return "Spot" if capacity_type == SPOT else "Regular"

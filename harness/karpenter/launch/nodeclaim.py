@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.engine.names import ProviderId
-from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
+from harness.engine.names import ProviderId, zone_label
+from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT
 from harness.karpenter.launch.bodies.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash

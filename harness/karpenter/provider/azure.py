@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from harness.engine.clock import Clock
-from harness.engine.names import ProviderId
+from harness.engine.names import ProviderId, zone_label
 from harness.engine.ports import Sink, View
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import Offering, UnevaluatedNodePool
 from harness.karpenter.instancetypes import NoInstanceTypes
-from harness.karpenter.instancetypes.offerings import zone_label
-from harness.karpenter.labels.azure import REGIONAL_ZONE
-from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.azure import REGIONAL_ZONE, capacity_type_of
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch import (
     Choice,
     Created,
@@ -153,7 +152,7 @@ class AzureProvider:
         facts = {
             INSTANCE_TYPE: size,
             ZONE: zone_label(self._region, zones[0]) if zones else regional,
-            CAPACITY_TYPE: SPOT if properties.get("priority") == "Spot" else ON_DEMAND,
+            CAPACITY_TYPE: capacity_type_of(properties.get("priority")),
         }
         narrowed = [{"key": key, "operator": "In", "values": [value]} for key, value in facts.items()]
         spec = spec_of(claim)

@@ -20,6 +20,8 @@ GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
 SHARED_GALLERY: Mapping[str, Any] = {"use_sig": True, "sig_subscription_id": GALLERY_SUBSCRIPTION}
 """The options of a controller whose nodes boot from AKS's own gallery."""
 
+_DEFAULTS = Defaults()
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
@@ -29,9 +31,9 @@ class ProviderOptions:
     document) and the batch window are core's own.
     """
 
-    cluster_name: str = "harness"
+    cluster_name: str = _DEFAULTS.cluster_name
     cluster_endpoint: str = "https://harness.hcp.local:443"
-    vm_memory_overhead_percent: float = 0.075
+    vm_memory_overhead_percent: float = _DEFAULTS.vm_memory_overhead_percent
     network_plugin: str = "azure"
     network_policy: str = ""
     network_plugin_mode: str = "overlay"
@@ -47,11 +49,11 @@ class ProviderOptions:
     node_resource_group: str = ""
     additional_tags: Mapping[str, str] = field(default_factory=dict)
     disk_encryption_set_id: str = ""
-    machines_pool: str = "aksmanagedap"
+    machines_pool: str = _DEFAULTS.machines_pool
     bootstrap_token: str = "abcdef.0123456789abcdef"
     ssh_public_key: str = "ssh-rsa AAAA"
     admin_username: str = "azureuser"
-    resource_group: str = "rg"
+    resource_group: str = _DEFAULTS.resource_group
     tenant_id: str = "55555555-6666-7777-8888-999999999999"
     subscription_id: str = "00000000-1111-2222-3333-444444444444"
     preference_policy: str = "Respect"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, VirtualMachine
-from harness.karpenter.labels.core import ON_DEMAND, SPOT
+from harness.karpenter.labels.azure import capacity_type_of
 
 if TYPE_CHECKING:
     from harness.world import World
@@ -55,7 +55,7 @@ class Bill:
             self._end(vm, now)
 
     def _begin(self, vm: VirtualMachine, at: float) -> None:
-        machine_price = self._world.price(vm.size, SPOT if vm.priority == "Spot" else ON_DEMAND)
+        machine_price = self._world.price(vm.size, capacity_type_of(vm.priority))
         if machine_price.guess:
             self.guessed.add(vm.size)
         if machine_price.usd is None:

@@ -8,7 +8,7 @@ from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.nodeclass_settings import artifact_streaming_enabled, kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.core import SPOT
+from harness.karpenter.labels.azure import priority_of
 from harness.karpenter.launch.bodies.names import machine_name
 from harness.karpenter.launch.bodies.vm import zones
 from harness.karpenter.launch.boot.node_config import kubelet_config, linux_os_config, local_dns_profile
@@ -87,7 +87,7 @@ def machine_body(machine: MachineInput) -> dict[str, Any]:
                 "osType": "Linux",
             }
         ),
-        "priority": "Spot" if machine.choice.capacity_type == SPOT else "Regular",
+        "priority": priority_of(machine.choice.capacity_type),
         "security": _security(spec, machine.release),
         "tags": dict(machine.tags),
     }

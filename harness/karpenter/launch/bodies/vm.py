@@ -8,7 +8,7 @@ from harness.engine.names import VmId
 from harness.karpenter.instancetypes.nodeclass_settings import max_pods
 from harness.karpenter.instancetypes.offerings import arm_zone
 from harness.karpenter.instancetypes.sku import Ephemeral
-from harness.karpenter.labels.azure import SKU_ACCELERATED_NETWORKING
+from harness.karpenter.labels.azure import SKU_ACCELERATED_NETWORKING, priority_of
 from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.environment import LaunchEnvironment
@@ -144,7 +144,7 @@ def vm_body(vm: VmInput) -> dict[str, Any]:
                 },
             },
         },
-        "priority": "Spot" if choice.capacity_type == SPOT else "Regular",
+        "priority": priority_of(choice.capacity_type),
         "storageProfile": {"imageReference": {image_key: vm.image_id}, "osDisk": disk},
     }
     if choice.capacity_type == SPOT:

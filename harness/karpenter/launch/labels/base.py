@@ -15,19 +15,7 @@ from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.kube.api.labels import (
-    ARCH,
-    BETA_ARCH,
-    BETA_INSTANCE_TYPE,
-    BETA_OS,
-    BETA_REGION,
-    BETA_ZONE,
-    HOSTNAME,
-    INSTANCE_TYPE,
-    OS,
-    REGION,
-    ZONE,
-)
+from harness.kube.admission.node_restriction import KUBELET_LABEL_NAMESPACES, KUBELET_LABELS
 from harness.kube.api.versions import Version
 from lazyrecords import dataclass
 
@@ -35,22 +23,6 @@ __all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
 
 _STATELESS_CNI_FROM = (1, 34)
 _KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
-_KUBELET_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
-_KUBELET_LABELS = frozenset(
-    {
-        HOSTNAME,
-        ZONE,
-        REGION,
-        BETA_ZONE,
-        BETA_REGION,
-        BETA_INSTANCE_TYPE,
-        INSTANCE_TYPE,
-        OS,
-        ARCH,
-        BETA_OS,
-        BETA_ARCH,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +105,17 @@ def base_labels(
 
 def is_kubelet_managed(key: str) -> bool:
     """Return whether kubelet writes ``key`` by itself."""
-    return key in _KUBELET_LABELS
+    return key in KUBELET_LABELS
 
 
 def can_kubelet_set(key: str) -> bool:
     """Return whether kubelet accepts ``key`` in ``--node-labels``: Kubernetes' own domains are closed but for a few."""
-    if key in _KUBELET_LABELS:
+    if key in KUBELET_LABELS:
         return True
     domain, slash, _ = key.partition("/")
     if not slash or not _within(domain, _KUBERNETES_DOMAINS):
         return True
-    return _within(domain, _KUBELET_DOMAINS)
+    return _within(domain, KUBELET_LABEL_NAMESPACES)
 
 
 def _within(domain: str, domains: tuple[str, ...]) -> bool:
