@@ -1,8 +1,8 @@
 """Dataclasses that cost little until they are used: the standard `dataclass`, whose methods are compiled when they are first used.
 
 The standard decorator compiles five to seven methods for each class when its module is imported. Of the few hundred records of this
-project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.13 s of
-CPU more, 0.32 for 0.19 (`benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
+project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.2 s of
+CPU more (docs/internals/records.md; `benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
 Records with as many fields, made and defaulted alike, share what was compiled: a command makes 110 records by 40 such texts.
 
 What is decorated here has the same fields, the same methods and the same errors; only `order`, `unsafe_hash` and `weakref_slot` are the
