@@ -64,8 +64,7 @@ def real_operation(method: str, path: str) -> str | None:
 
     Whether a segment is a name or an action is not known, so both readings are tried.
     """
-    before, separator, after = path.strip("/").rpartition("/providers/")
-    namespace, *segments = after.split("/") if separator or before == "" else [""]
+    namespace, *segments = f"/{path.strip('/')}".rpartition("/providers/")[2].split("/")
     if namespace.lower() in REAL_NAMESPACES:
         return REAL_NAMESPACES[namespace.lower()]
     for types in ("/".join(segments[::2]), "/".join((*segments[:-1:2], *segments[-1:]))):

@@ -259,6 +259,7 @@ def test_a_list_of_resources_tells_times_when_asked() -> None:
         (f"{SUB}/resourceGroups/rg/providers/Microsoft.KeyVault/vaults/v", "Microsoft.KeyVault"),
         (f"{SUB}/providers/microsoft.storage/storageAccounts", "Microsoft.Storage"),
         (f"{SUB}/resourceGroups/rg/providers/Microsoft.Network/routeTables/r/providers/microsoft.insights/metrics", "Microsoft.Insights"),
+        ("/providers/Microsoft.Management/managementGroups", "Microsoft.Management"),
         ("/v1.0/servicePrincipals", "Microsoft Graph"),
     ],
 )  # fmt: skip
