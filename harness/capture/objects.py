@@ -32,6 +32,7 @@ from harness.capture.fields import (
 )
 from harness.capture.pods import CLAIM, NODE, NODE_TERM, POD, REPLICATION_CONTROLLER, WORKLOAD
 from harness.capture.pseudonyms import Pseudonyms
+from harness.kube.api.objects import spec_of
 
 __all__ = ["WORKLOADS", "kept"]
 
@@ -263,3 +264,8 @@ def kept(obj: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any] | None:
     left = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}
     below = fields(**rules)(obj, names)
     return {**left, **(below if below is not NOTHING else {})}
+
+
+def unbound(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pod without its Node, as whoever made it would make it anew."""
+    return {**pod, "spec": {key: value for key, value in spec_of(pod).items() if key != "nodeName"}}

@@ -23,7 +23,6 @@ _WINDOWS_BUILD = re.compile(r"10\.0\.[0-9]{4,5}")
 
 _SIZES = frozenset({azure.SKU_NAME, kube.INSTANCE_TYPE, kube.BETA_INSTANCE_TYPE})
 _REGIONS = frozenset({kube.REGION, kube.BETA_REGION})
-_ZONES = frozenset({kube.ZONE, kube.BETA_ZONE, azure.CSI_ZONE})
 _NUMBERS = frozenset(
     {
         azure.SKU_CPU,
@@ -71,7 +70,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 _PARTS = frozenset({azure.SKU_FAMILY, azure.SKU_SERIES, azure.SKU_GPU_NAME})
 
-PUBLIC_KEYS = _SIZES | _REGIONS | _ZONES | _NUMBERS | _FLAGS | _WORDS.keys() | _PARTS | {kube.WINDOWS_BUILD}
+PUBLIC_KEYS = _SIZES | _REGIONS | azure.ZONE_KEYS | _NUMBERS | _FLAGS | _WORDS.keys() | _PARTS | {kube.WINDOWS_BUILD}
 """Labels that have such values."""
 
 
@@ -98,7 +97,7 @@ def is_public(key: str, value: str) -> bool:
         return value in _names().parts[key]
     if key in _REGIONS:
         return value in _names().regions
-    zone = _ZONE.fullmatch(value) if key in _ZONES else None
+    zone = _ZONE.fullmatch(value) if key in azure.ZONE_KEYS else None
     return zone is not None and zone["region"] in _names().regions
 
 

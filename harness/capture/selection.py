@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.capture.objects import WORKLOADS
+from harness.capture.objects import WORKLOADS, unbound
 from harness.explain.pods.workloads import named_pods
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
 from harness.kube.scheduling.volume_binding import default_class
@@ -66,7 +66,7 @@ def selected(dump: Dump, question: Question) -> tuple[list[Object], list[Object]
         *(obj for obj in chosen if obj["kind"] not in _ALWAYS),
     ]
     if focus and not placed:
-        chosen = [_unbound(obj) if obj["kind"] == "Pod" else obj for obj in chosen]
+        chosen = [unbound(obj) if obj["kind"] == "Pod" else obj for obj in chosen]
     return [*_used([entry.object for entry in everything if entry.kind in _USED], chosen), *chosen], focus
 
 
@@ -102,10 +102,6 @@ def _placed(dump: Dump) -> Iterator[Manifest]:
         manifest for manifest in dump.manifests if (manifest.kind, manifest.name, manifest.namespace) not in replaced
     )
     yield from pods
-
-
-def _unbound(pod: Object) -> Object:
-    return {**pod, "spec": {key: value for key, value in spec_of(pod).items() if key != "nodeName"}}
 
 
 def _used(candidates: Sequence[Object], chosen: Sequence[Object]) -> list[Object]:

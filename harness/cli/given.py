@@ -9,14 +9,15 @@ from pathlib import Path
 from harness.cli.output import display_name
 from harness.kube.api.kinds import served
 from harness.reading.checkout import Checkout
-from harness.reading.documents import read_stream
-from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
+from harness.reading.documents import read_stream, read_text
+from harness.reading.manifests import Manifest, manifests_of_text
 from harness.reading.problems import Problem, ScenarioError
 from harness.reading.sources import files_in
 from harness.scenario.language.core_objects import core_problems, field_problems, too_long
 from harness.scenario.language.dumps import Dump, sorted_dump
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.sizes import size_problems
+from harness.sniffing import is_scenario_text
 
 __all__ = ["read_files"]
 
@@ -39,9 +40,12 @@ def read_files(
     """
     problems: list[Problem] = []
     read: list[tuple[Manifest, ...]] = []
+    scenarios: list[str] = []
     for path in _files(paths, checkout, problems):
         try:
-            read.append(_read(path))
+            name, text = _text(path)
+            scenarios += [name] if is_scenario_text(text) else []
+            read.append(manifests_of_text(text, name))
         except ScenarioError as error:
             problems += error.problems
     own = {manifest.identity for manifests in read for manifest in manifests}
@@ -57,7 +61,7 @@ def read_files(
     problems += size_problems(all_of_them)
     if problems:
         raise ScenarioError(problems)
-    return sorted_dump(all_of_them, live, moment)
+    return sorted_dump(all_of_them, live, moment, tuple(scenarios))
 
 
 def _files(paths: Sequence[Path], checkout: Checkout | None, problems: list[Problem]) -> Iterator[Path]:
@@ -68,7 +72,7 @@ def _files(paths: Sequence[Path], checkout: Checkout | None, problems: list[Prob
             problems += error.problems
 
 
-def _read(path: Path) -> tuple[Manifest, ...]:
-    if path == STDIN:
-        return manifests_of_text(read_stream(sys.stdin.buffer, "stdin"), "stdin")
-    return read_manifests(path, display_name(path))
+def _text(path: Path) -> tuple[str, str]:
+    """Return the name of a file for people, and its text. Raises ScenarioError."""
+    name = "stdin" if path == STDIN else display_name(path)
+    return name, read_stream(sys.stdin.buffer, name) if path == STDIN else read_text(path, name)

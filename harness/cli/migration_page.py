@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.wording import counted, duration_text
+from harness.wording import duration_text
 
 if TYPE_CHECKING:
     from harness.cli.migration_plan import MigrationPlan
@@ -26,18 +26,27 @@ def move_page(plan: MigrationPlan) -> str:
     case = scenario.cases[0]
     run, verdicts = Runner().examine(case, recorded=True, explained=True)
     trace = finished(run, verdicts, str(expected_outcome(case, verdicts)[0]))
-    return world_page(trace.to_json(), "From agent pools to NodePools", list(_notes(plan)))
+    return world_page(trace.to_json(), "From agent pools to NodePools", list(_notes(plan)), _summary(plan))
+
+
+def _summary(plan: MigrationPlan) -> dict[str, Any]:
+    """Return what stands first: how many workloads move, what the fleet was, is at its dearest moment and becomes, and what is lost."""
+    from harness.migrate.summary import headline
+
+    walk = plan.walk
+    moments = (
+        [] if walk is None else [("before", walk.before), ("meanwhile, at the most", walk.most), ("after", walk.after)]
+    )
+    fleets = [{"when": when, "nodes": fleet.nodes, "usd": fleet.usd, "sizes": _sizes(fleet)} for when, fleet in moments]
+    return {"lines": list(headline(plan.judged, walk, plan.proposal)), "fleets": fleets}
 
 
 def _notes(plan: MigrationPlan) -> Iterator[str]:
-    from harness.migrate.summary import headline, workload_lines
+    from harness.migrate.summary import workload_lines
 
-    yield from headline(plan.judged, plan.walk, plan.proposal)
     walk = plan.walk
     if walk is not None:
-        yield f"before: {_fleet(walk.before)}"
-        yield f"meanwhile, at the most: {_fleet(walk.most)}; {walk.usd:.2f} USD in {duration_text(walk.seconds)}"
-        yield f"after: {_fleet(walk.after)}"
+        yield f"the move takes {duration_text(walk.seconds)}, in which all machines cost {walk.usd:.2f} USD"
         for ready in walk.ready:
             if ready.least < ready.before:
                 yield (
@@ -48,6 +57,5 @@ def _notes(plan: MigrationPlan) -> Iterator[str]:
     yield from (f"{row.pool}: {row.field} {row.value}: {row.text}" for row in plan.proposal.lost)
 
 
-def _fleet(fleet: Fleet) -> str:
-    sizes = ", ".join(f"{count} × {size}" for size, count in sorted(fleet.sizes.items()))
-    return f"{counted(fleet.nodes, 'node')} at {fleet.usd:.2f} USD/h: {sizes or 'none'}"
+def _sizes(fleet: Fleet) -> str:
+    return ", ".join(f"{count} × {size}" for size, count in sorted(fleet.sizes.items())) or "none"

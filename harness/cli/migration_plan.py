@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.migrate.judging.judgement import Judged
     from harness.migrate.proposing.proposal import Proposal
     from harness.migrate.walking.walk import Walk
+    from harness.migrate.walking.ways import Way
     from harness.world import World
 
 __all__ = ["MigrationPlan", "planned"]
@@ -71,27 +72,35 @@ class MigrationPlan:
 
 def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
     """Return the plan for what the files describe. Raises InputError, ScenarioError."""
+    from dataclasses import replace
+
     from harness.cli.manifests import world_of
     from harness.migrate.folder import MANIFESTS, manifests_text
     from harness.migrate.judging.workloads import running_workloads
     from harness.migrate.proposing.demands import demands_of, taken_names
     from harness.migrate.proposing.proposal import Plan, proposed
+    from harness.migrate.proposing.sizes import spelled
+    from harness.migrate.walking.ways import Way
     from harness.reading.manifests import manifests_of_text
 
     inputs = _inputs(arguments, files, ())
     world = world_of(arguments, inputs)
     objects = [manifest.object for manifest in (*files.dump.manifests, *files.dump.derived)]
     plan = Plan(taken_names(objects), widen=arguments.widen, merge=arguments.merge, demands=demands_of(objects))
+    files = replace(files, cluster=spelled(world, files.cluster))
     proposal = proposed(world, files.cluster, plan)
     if not proposal.pools or not running_workloads(files.dump):
         return MigrationPlan(files, inputs, world, proposal, (), None, "")
     manifests = manifests_of_text(manifests_text(proposal), MANIFESTS)
     inputs = _inputs(arguments, files, manifests)
     world = world_of(arguments, inputs)  # with the subnets that the AKSNodeClasses name
-    return _walked(files, inputs, world, proposal, manifests)
+    way = Way.SIDE_BY_SIDE if arguments.side_by_side else Way.WAVES
+    return _walked(files, inputs, world, proposal, manifests, way)
 
 
-def _walked(files: Files, inputs: Inputs, world: World, proposal: Proposal, manifests: Sequence[Any]) -> MigrationPlan:
+def _walked(
+    files: Files, inputs: Inputs, world: World, proposal: Proposal, manifests: Sequence[Any], way: Way
+) -> MigrationPlan:
     from harness.migrate.folder import STORY
     from harness.migrate.judging.judgement import Judging
     from harness.migrate.walking.outcome import reconciled
@@ -101,13 +110,13 @@ def _walked(files: Files, inputs: Inputs, world: World, proposal: Proposal, mani
 
     judged: Sequence[Judged] = Judging(world, proposal, files.dump, manifests).judged()
     scenario_inputs = _given(inputs, world)
-    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs)
+    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, way=way)
     moving = frozenset(pool.name for proposed_pool in proposal.pools for pool in proposed_pool.pools)
     try:
         walk = walked(story, moving, file=STORY)
     except ScenarioError as error:
         return MigrationPlan(files, inputs, world, proposal, judged, None, story, str(error.problems[0]))
-    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, walk)
+    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, walk, way=way)
     return MigrationPlan(files, inputs, world, proposal, reconciled(judged, walk), walk, story)
 
 

@@ -33,13 +33,15 @@ _WORDS = ("mode", "scaleSetPriority", "osDiskType")
 class AgentPool:
     """One agent pool. `properties` are all that its file says, by AKS's names, without what is null or empty.
 
-    `mark`: where it stands; `source`: which form the file has, for people (`az`, `ARM template`, `Terraform`, `Nodes`).
+    `mark`: where it stands; `source`: which form the file has, for people (`az`, `ARM template`, `Terraform`, `Nodes`); `undecided`: the
+    properties that a plan of Terraform's has without their values.
     """
 
     name: str
     properties: Mapping[str, Any]
     mark: Mark
     source: str
+    undecided: tuple[str, ...] = ()
 
     def text(self, name: str, default: str = "") -> str:
         """Return a property that is a text."""
@@ -116,7 +118,7 @@ class AgentPool:
 class ManagedCluster:
     """The description of a cluster in files: its agent pools, and what else decides. Empty texts are what they do not say.
 
-    `autoscaler` is its autoscaler profile by AKS's names (`scale-down-unneeded-time`), without what is null.
+    `autoscaler` is its autoscaler profile by AKS's names (`scale-down-unneeded-time`), without what is null; `undecided` as of a pool.
     """
 
     pools: tuple[AgentPool, ...]
@@ -125,6 +127,7 @@ class ManagedCluster:
     autoscaler: Mapping[str, str] = field(default_factory=dict)
     network: Mapping[str, str] = field(default_factory=dict)
     mark: Mark | None = None
+    undecided: tuple[str, ...] = ()
 
 
 def _taint(text: str) -> dict[str, str]:

@@ -141,6 +141,7 @@ def proposal_value(proposal: Proposal) -> dict[str, Any]:
                 "pools": [pool.name for pool in proposed.pools],
                 "nodepool": proposed.name,
                 "manifests": list(proposed.manifests),
+                **({"widening": proposed.widening.to_json()} if proposed.widening is not None else {}),
             }
             for proposed in proposal.pools
         ],
@@ -150,12 +151,17 @@ def proposal_value(proposal: Proposal) -> dict[str, Any]:
 
 
 def _becomes(proposed: ProposedPool) -> str:
-    limits = proposed.nodepool["spec"].get("limits") or {}
-    bound = (
-        f", at most {', '.join(f'{value} {name}' for name, value in limits.items())}" if limits else ", without limits"
-    )
+    spec = proposed.nodepool["spec"]
+    counts = ", ".join(map(_counts, proposed.pools))
+    become = "become" if len(proposed.pools) > 1 or not counts.startswith("1 ×") else "becomes"
+    if "replicas" in spec:
+        return f"{counts} {become} the static NodePool {proposed.name} of {counted(spec['replicas'], 'machine')}"
+    limits = spec.get("limits") or {}
+    listed = ", ".join(f"{value} {name}" for name, value in limits.items())
+    bound = f", at most {listed}" if limits else ", without limits"
     static = f", and the static NodePool {proposed.static['metadata']['name']}" if proposed.static is not None else ""
-    return f"{_counts(proposed.pools[0])} become NodePool {proposed.name}{bound}{static}"
+    wider = f"; {proposed.widening.text}" if proposed.widening is not None else ""
+    return f"{counts} {become} NodePool {proposed.name}{bound}{static}{wider}"
 
 
 def _counts(pool: AgentPool) -> str:

@@ -1,5 +1,5 @@
 // The lanes of a corridor in their order; in a large world those of one NodePool to which the same happened are one line, which opens.
-import { counted, duration, short, shorter } from "./text.js";
+import { agentPool, counted, duration, short, shorter } from "./text.js";
 
 export const FEW = 30; // lanes that are drawn each for itself
 const OWNERS = 6; // workloads below a machine that have lines of their own
@@ -97,7 +97,9 @@ export function title(lane) {
     const owners = new Set(lane.members.map((one) => one.owner || one.name));
     if (lane.kind === "blocked") return `left alone: ${lane.members.length} sizes or families`;
     if (lane.kind === "pod") return owners.size > 1 ? `${owners.size} workloads: ${counted(lane.pods.length, "pod")}` : `${short([...owners][0])} ×${lane.pods.length}`;
-    return `${lane.nodepool || "nodes"} ×${lane.members.length}${size}`;
+    const pools = new Set(lane.members.map((one) => agentPool(one.name)));
+    const kind = lane.nodepool || (pools.size === 1 && agentPool(lane.members[0].name)) || "nodes";
+    return `${kind} ×${lane.members.length}${size}`;
   }
   if (lane.kind === "pod") return `${lane.pods.length > 1 && lane.owner ? short(lane.owner) : shorter(lane.name)}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
   if (lane.kind === "blocked") return lane.name.replace("Standard_", "").replace(/(family )standard(\w+)Family/, "$1$2").replace(/( vCPUs) on,/, "$1,");

@@ -1,7 +1,7 @@
 // Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
 import { folded, h, put } from "./dom.js";
 import { at as costAt, usdOf } from "./cost.js";
-import { bytes, cores, counted, duration, price, shorter, zoneName } from "./text.js";
+import { agentPool, bytes, cores, counted, duration, price, shorter, zoneName } from "./text.js";
 import { tip } from "./tip.js";
 
 const CARDS = 12; // at once; where there are more, those that are alike are one card
@@ -116,7 +116,7 @@ function card(some, world) {
     h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, count, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
       h("span.usd", now && !now.on ? "$0" : price(shown.price), count ? h("span.note", " each") : null)),
     shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
-    h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
+    h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : ` · ${agentPool(machine.name) || "not Karpenter's"}`),
     bars(shown, world),
     podList(shown, was && now ? was : null),
     reason(now, was, count ? common : (text) => text),

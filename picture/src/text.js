@@ -42,3 +42,9 @@ export const short = (name) => name.slice(name.lastIndexOf("/") + 1);
 
 /** A pod of a trace (`namespace/name`) as all texts name it: without namespace default. */
 export const shorter = (name) => name.replace(/^default\//, "");
+
+/** The agent pool of a Node by the name that AKS gives it; "" for another Node. */
+export function agentPool(name) {
+  const [, pool] = /^aks-([a-z0-9]+)-[0-9]+-vmss/.exec(name) ?? [];
+  return pool ? `agent pool ${pool}` : "";
+}

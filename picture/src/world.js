@@ -2,7 +2,7 @@
 import { answers, refusals } from "./answers.js";
 import { corridor } from "./corridor.js";
 import { cost } from "./cost.js";
-import { folded, h } from "./dom.js";
+import { folded, h, table } from "./dom.js";
 import { funnel } from "./funnel.js";
 import { labels } from "./labels.js";
 import { machines } from "./machines.js";
@@ -33,15 +33,21 @@ function head(given) {
     scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
-    notes(given.notes ?? []));
+    given.summary ? summary(given.summary) : null, notes(given.notes ?? [], given.summary ? "more to know" : "more that are assumed or guessed"));
+}
+
+/** What a page is to say before anything else: sentences, and the fleets of one moment after the other. */
+function summary({ lines, fleets }) {
+  const columns = [{ head: "when", cell: (row) => h("b", row.when) }, { head: "nodes", cell: (row) => String(row.nodes), numeric: true }, { head: "USD per hour", cell: (row) => row.usd.toFixed(2), numeric: true }, { head: "sizes", cell: (row) => row.sizes }];
+  return h("section.summary", lines.map((text) => h("p", text)), table("Before, meanwhile, after", columns, fleets));
 }
 
 const NOTES = 3; // shown at once
 
 /** What is assumed and guessed. */
-function notes(all) {
+function notes(all, rest) {
   const said = (some) => some.map((text) => h("p.note", text));
-  return all.length <= NOTES ? said(all) : [said(all.slice(0, NOTES - 1)), folded(`${all.length - NOTES + 1} more that are assumed or guessed`, () => said(all.slice(NOTES - 1)))];
+  return all.length <= NOTES ? said(all) : [said(all.slice(0, NOTES - 1)), folded(`${all.length - NOTES + 1} ${rest}`, () => said(all.slice(NOTES - 1)))];
 }
 
 function expectations(given) {

@@ -192,7 +192,12 @@ def test_a_page_shows_the_move(judged: Any, here: Path, capsys: pytest.CaptureFi
     code, _, err = call(capsys, "migrate", "cluster.json", "dump.yaml", "--html", "plan.html")
     assert (code, err) == (0, "")
     page = (here / "plan.html").read_text()
-    for text in ("From agent pools to NodePools", "before: 5 nodes", "meanwhile, at the most", "after: "):
+    for text in (
+        "From agent pools to NodePools",
+        '"when":"before","nodes":5',
+        "meanwhile, at the most",
+        '"when":"after"',
+    ):
         assert text in page
     code, _, err = call(capsys, "migrate", "cluster.json", "--html", "plan.html")
     assert (code, err) == (

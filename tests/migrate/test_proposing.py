@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from harness import World
 from harness.explain.upgrade.verdicts import refusals_by
 from harness.karpenter.releases import provider
+from harness.migrate.agent_pools import ManagedCluster
 from harness.migrate.proposing.nodepools import Demand
 from harness.migrate.proposing.proposal import Plan, Proposal, proposed
 from harness.migrate.proposing.rows import Verdict
+from harness.migrate.proposing.sizes import spelled
 from tests.migrate.pools import SUBNET, cluster, generated_pool, pool, read
 
 RELEASES = ("1.6.6", "1.7.2", "1.10.2", "1.14.0", "next")
@@ -100,12 +103,32 @@ def test_a_minimum_is_a_static_nodepool_where_release_and_gate_allow_it() -> Non
     assert one.nodepool["spec"]["limits"]["nodes"] == "3"
 
 
-def test_a_minimum_that_is_the_maximum_leaves_no_machine_beside_the_static_ones() -> None:
+GATE: Mapping[str, Any] = {"options": {"feature_gates": {"StaticCapacity": "true"}}}
+
+
+def test_a_minimum_that_is_the_maximum_is_a_static_nodepool_alone() -> None:
     scales = pool(enableAutoScaling=True, minCount=3, maxCount=3)
-    (proposed_pool,) = propose(scales, world={"options": {"feature_gates": {"StaticCapacity": "true"}}}).pools
-    assert proposed_pool.static is not None
-    assert proposed_pool.static["spec"]["replicas"] == 3
-    assert proposed_pool.nodepool["spec"]["limits"] == {"cpu": "0", "memory": "0Gi", "nodes": "0"}
+    found = propose(scales, world=dict(GATE))
+    (proposed_pool,) = found.pools
+    assert [manifest["kind"] for manifest in proposed_pool.manifests] == ["AKSNodeClass", "NodePool"]
+    assert (proposed_pool.name, proposed_pool.nodepool["spec"]["replicas"]) == ("apps", 3)
+    assert "limits" not in proposed_pool.nodepool["spec"]
+    assert row(found, "minCount") == (Verdict.MAPPED, "the static NodePool apps of 3 machines")
+    assert row(found, "maxCount")[1] == "the static NodePool has 3 machines, as many as there may be"
+
+
+def test_joined_minimums_are_one_static_nodepool_and_each_row_names_it() -> None:
+    pools = [
+        pool(name, vmSize=size, enableAutoScaling=True, minCount=least, maxCount=5)
+        for name, size, least in (("a", "Standard_D4s_v5", 1), ("b", "Standard_D8s_v5", 2))
+    ]
+    plan = Plan(frozenset({"a-min"}), merge=True)
+    (joined,) = propose(*pools, plan=plan, world=dict(GATE)).pools
+    assert joined.static is not None
+    assert (joined.static["metadata"]["name"], joined.static["spec"]["replicas"]) == ("a-min-nap", 3)
+    assert joined.nodepool["spec"]["limits"]["nodes"] == "7"
+    texts = {one.text for one in propose(*pools, plan=plan, world=dict(GATE)).rows if one.field == "minCount"}
+    assert texts == {"the static NodePool a-min-nap of 3 machines"}
 
 
 def test_spot_falls_back_and_keeps_its_taint() -> None:
@@ -189,6 +212,72 @@ def test_widened_pools_hold_the_largest_pod() -> None:
     assert "node.kubernetes.io/instance-type" not in asked
     assert (asked["karpenter.azure.com/sku-family"], asked["karpenter.azure.com/sku-cpu"]) == (["D"], ["5"])
     assert asked["karpenter.azure.com/sku-memory"] == ["19999"]
+
+
+def test_joined_pools_hold_the_largest_pod_of_each() -> None:
+    plan = Plan(widen=True, merge=True, demands={"a": Demand(2, 30000), "b": Demand(6, 1000)})
+    asked = requirements(propose(pool("a"), pool("b", vmSize="Standard_D8s_v5"), plan=plan), "b")
+    assert (asked["karpenter.azure.com/sku-cpu"], asked["karpenter.azure.com/sku-memory"]) == (["5"], ["29999"])
+
+
+def test_a_widened_pool_tells_how_many_sizes_at_which_prices() -> None:
+    found = propose(pool(), plan=Plan(widen=True, demands={"apps": Demand(2, 4096)}))
+    widening = found.pools[0].widening
+    assert widening is not None
+    assert widening.lowest is not None
+    assert widening.highest is not None
+    assert widening.count > 100
+    own = dict(widening.exact)["Standard_D4s_v5"]
+    assert own is not None
+    assert widening.lowest[1] < own < widening.highest[1]
+    assert f"{widening.count} sizes from " in row(found, "vmSize")[1]
+    assert "Standard_D4s_v5 costs 0." in row(found, "vmSize")[1]
+    assert propose(pool()).pools[0].widening is None
+
+
+def test_sizes_in_another_letter_case_are_sold() -> None:
+    world = World(region="westeurope")
+    machines = {"scale": {"manual": [{"size": "STANDARD_e4S_V5", "count": 1}]}}
+    asked = read(cluster(pool(vmSize="standard_d4s_V5"), pool("b", vmSize=None, virtualMachinesProfile=machines)))
+    found = proposed(world, spelled(world, asked), Plan())
+    assert requirements(found)["node.kubernetes.io/instance-type"] == ["Standard_D4s_v5"]
+    assert requirements(found, "b")["node.kubernetes.io/instance-type"] == ["Standard_E4s_v5"]
+
+
+def test_what_is_taken_out_again_is_not_said_to_be_carried_over() -> None:
+    odd = {
+        "nodeLabels": {"team": "a", "bad_/x": "1"},
+        "nodeTaints": ["team=a:NoSchedule", "not a key=x:NoSchedule"],
+        "nodeInitializationTaints": ["not/a/key:NoSchedule"],
+    }
+    found = propose(
+        pool("a", **odd),
+        pool("b", vmSize="Standard_D8s_v5", **odd),
+        plan=Plan(merge=True),
+        autoScalerProfile={"scaleDownUnneededTime": "ten minutes"},
+    )
+    (joined,) = found.pools
+    template = joined.nodepool["spec"]["template"]
+    assert template["metadata"]["labels"] == {"team": "a"}
+    assert [taint["key"] for taint in template["spec"]["taints"]] == ["team"]
+    assert not template["spec"].get("startupTaints")
+    for name in ("a", "b"):
+        rows = {(one.field, one.value): one.verdict for one in found.rows if one.pool == name}
+        assert rows["nodeLabels.team", "a"] is rows["nodeTaints", "team=a:NoSchedule"] is Verdict.MAPPED
+        for lost in (
+            ("nodeLabels.bad_/x", "1"),
+            ("nodeTaints", "not a key=x:NoSchedule"),
+            ("nodeInitializationTaints", "not/a/key:NoSchedule"),
+        ):
+            assert rows[lost] is Verdict.NO_EQUIVALENT, lost
+    assert row(found, "scale-down-unneeded-time")[0] is Verdict.NO_EQUIVALENT
+
+
+def test_a_name_that_kubernetes_refuses_is_written_as_it_takes_it() -> None:
+    odd = replace(read(cluster(pool())).pools[0], name="Apps_1.", source="Nodes")
+    found = proposed(World(region="westeurope"), ManagedCluster((odd,)), Plan())
+    assert found.pools[0].name == "apps-1"
+    assert refusals_by(found.pools[0].nodepool, provider("1.14.0"), "1.34.0") == ()
 
 
 def test_pools_that_differ_in_size_and_zone_are_joined_when_asked() -> None:

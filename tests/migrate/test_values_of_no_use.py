@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.command import call
 from tests.migrate.pools import cluster, pool
@@ -44,6 +45,10 @@ MISTAKES = [
     ({"format_version": "1.0", "values": {"root_module": ["vm_size"]}}, "there is no agent pool in it"),
     (_azurerm(default_node_pool=5), "default_node_pool: a list of agent pools is expected"),
     (cluster(pool(minCount=5, maxCount=3, enableAutoScaling=True)), "minCount: 5 is above maxCount 3"),
+    ([], "there is no agent pool in it"),
+    ({}, "there is no agent pool in it"),
+    (cluster(pool("Apps")), "agentPoolProfiles[0].name: 'Apps' is no name of an agent pool: at most 12 small letters"),
+    (cluster(pool("abcdefghijklm")), "is no name of an agent pool"),
     (cluster(pool(count=-1)), "count: a number below 0"),
     (cluster(pool(maxCount=-3)), "maxCount: a number below 0"),
     (cluster(pool("a"), pool("a", vmSize="Standard_D2s_v5")), "a second agent pool a; the first one is in"),
@@ -52,7 +57,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("value", "text"), MISTAKES)
 def test_it_is_one_line(value: Any, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "described.json").write_text(json.dumps({**value, "vm_size": 0}))
+    (tmp_path / "described.json").write_text(json.dumps({**value, "vm_size": 0} if value else value))
     code, out, err = call(capsys, "migrate", str(tmp_path / "described.json"))
     assert (code, out) == (2, "")
     assert text in err
@@ -76,3 +81,35 @@ def test_sizes_of_an_older_list_of_autoscale_profiles(tmp_path: Path, capsys: py
     code, out, err = call(capsys, "migrate", str(tmp_path / "cluster.json"))
     assert (code, err) == (0, "")
     assert "Standard_D4s_v5" in out
+
+
+def test_all_mistakes_of_a_pool_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = pool(
+        "A", maxPods="x", count="y", nodeLabels=[], tags=["t"], nodeTaints=["gpu"], virtualMachinesProfile={"scale": 5}
+    )
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster(wrong, pool("b", minCount=-1))))
+    code, _, err = call(capsys, "migrate", str(tmp_path / "cluster.json"))
+    assert code == 2
+    fields = [line.partition("agentPoolProfiles")[2].partition(":")[0] for line in err.splitlines()]
+    assert sorted(fields) == [
+        "[0].count",
+        "[0].maxPods",
+        "[0].name",
+        "[0].nodeTaints",
+        "[0].tags",
+        "[0].virtualMachinesProfile.scale",
+        "[1].minCount",
+    ]
+
+
+def test_a_dump_that_mentions_sizes_is_a_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "vmSize: Standard_D2s_v5"
+    config = {"apiVersion": "example.com/v1", "kind": "Note", "metadata": {"name": "a"}, "data": {"terraform": text}}
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster(pool())))
+    (tmp_path / "a.yaml").write_text(f"# {text}\n{yaml.safe_dump(config)}")
+    listed = {"items": [{**config, "vmSize": "x", "metadata": {"name": "b"}}], "kind": "List", "apiVersion": "v1"}
+    (tmp_path / "b.json").write_text(json.dumps(listed))
+    files = [str(tmp_path / name) for name in ("cluster.json", "a.yaml", "b.json")]
+    code, out, err = call(capsys, "migrate", *files)
+    assert (code, err) == (0, "")
+    assert "not simulated: Note a, b" in out

@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--merge", action="store_true", help="join agent pools that differ in size or zone only")
     parser.add_argument(
+        "--side-by-side",
+        action="store_true",
+        help="walk the other way of AKS's how-to: taints and tolerations keep pools and NodePools apart, workloads move one by one",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="write manifests and tables into this folder"
     )
     parser.add_argument("--force", action="store_true", help="write over files of an earlier run in that folder")

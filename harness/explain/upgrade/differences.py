@@ -8,15 +8,14 @@ from harness.explain.labels.instead import advice
 from harness.explain.upgrade.findings import Effect, Finding
 from harness.explain.upgrade.trial import Trial
 from harness.explain.upgrade.workload import Placement
-from harness.karpenter.labels.azure import CSI_ZONE
+from harness.karpenter.labels.azure import ZONE_KEYS
 from harness.karpenter.releases import ProviderRelease
-from harness.kube.api.labels import BETA_ZONE, HOSTNAME, ZONE
+from harness.kube.api.labels import HOSTNAME
 from harness.wording import first_few
 
 __all__ = ["choice_finding", "label_findings", "placement_findings", "size_findings"]
 
 _OWN_NAME = frozenset({HOSTNAME})
-_ZONES = frozenset({ZONE, BETA_ZONE, CSI_ZONE})
 _NAMED = 4
 
 
@@ -70,7 +69,7 @@ def label_findings(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> I
         return
     for key in sorted({*old.labels, *new.labels} - _OWN_NAME):
         before, after = old.labels.get(key), new.labels.get(key)
-        if before == after or (key in _ZONES and before and after):
+        if before == after or (key in ZONE_KEYS and before and after):
             continue
         if after is None:
             text = f"{nodes} no longer have {key} (was {before}, {old.writer(key)})"

@@ -1,6 +1,7 @@
 """Label keys, annotations and values that the Azure provider defines (kaz ``pkg/apis/v1beta1/labels.go``, ``pkg/providers/labels``)."""
 
 from harness.karpenter.labels.core import ON_DEMAND, SPOT
+from harness.kube.api.labels import BETA_ZONE, ZONE
 
 GROUP = "karpenter.azure.com"
 AKS_DOMAIN = "kubernetes.azure.com"
@@ -50,6 +51,8 @@ NODE_CLASS_HASH_VERSION = f"{GROUP}/aksnodeclass-hash-version"
 AKS_MACHINE_ID = f"{GROUP}/aks-machine-resource-id"
 
 CSI_ZONE = "topology.disk.csi.azure.com/zone"
+ZONE_KEYS = frozenset({ZONE, BETA_ZONE, CSI_ZONE})
+"""Keys that all name a Node's zone."""
 REGIONAL_ZONE = "0"
 
 NVIDIA, AMD = "nvidia", "amd"

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from harness.explain.upgrade.verdicts import refusals_by
-from harness.karpenter.labels.azure import CSI_ZONE, GROUP
+from harness.karpenter.labels.azure import CSI_ZONE, GROUP, ZONE_KEYS
 from harness.karpenter.labels.core import NODEPOOL
-from harness.kube.api.labels import ARCH, BETA_OS, BETA_ZONE, INSTANCE_TYPE, OS, ZONE
+from harness.kube.api.labels import ARCH, BETA_OS, INSTANCE_TYPE, OS, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, spec_of
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
@@ -25,8 +25,6 @@ from harness.world import World
 from harness.world.agent_pools import PoolRefused
 
 __all__ = ["PoolNodes", "admits"]
-
-_ZONE_KEYS = frozenset({ZONE, BETA_ZONE, CSI_ZONE})
 
 
 class PoolNodes:
@@ -126,18 +124,18 @@ def admits(pod: Object, node: Object) -> bool:
 
 
 def _in_zone(node: Object, zone: str) -> Object:
-    labels = {key: zone if key in _ZONE_KEYS else value for key, value in labels_of(node).items()}
+    labels = {key: zone if key in ZONE_KEYS else value for key, value in labels_of(node).items()}
     return {**node, "metadata": {**node["metadata"], "labels": labels}}
 
 
 def _asked_zones(pod: Object) -> list[str]:
     """The zones that a pod names, so that no Node is refused for the zone that its twin happens to be in."""
     spec = spec_of(pod)
-    named: list[Any] = [value for key, value in mapping_in(spec.get("nodeSelector")).items() if key in _ZONE_KEYS]
+    named: list[Any] = [value for key, value in mapping_in(spec.get("nodeSelector")).items() if key in ZONE_KEYS]
     affinity = mapping_in(mapping_in(spec.get("affinity")).get("nodeAffinity"))
     terms: Iterable[Mapping[str, Any]] = mapping_in(affinity.get(REQUIRED)).get("nodeSelectorTerms") or ()
     for term in terms:
         for expression in term.get("matchExpressions") or ():
-            if expression.get("key") in _ZONE_KEYS:
+            if expression.get("key") in ZONE_KEYS:
                 named += expression.get("values") or ()
     return list(dict.fromkeys(map(str, named)))

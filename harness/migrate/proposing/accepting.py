@@ -26,11 +26,17 @@ class Unacceptable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A part of an object that was refused: where it stood, and the refusal."""
+    """A part of an object that was refused: where it stood, and the refusal; `key`: that of the requirement or taint that it is of."""
 
     pointer: Pointer
     value: Any
     rejection: Rejection
+    key: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the refusal as a sentence of a row."""
+        return f"refused: {self.rejection.message or self.rejection.text}"
 
 
 def accepted(
@@ -46,7 +52,8 @@ def accepted(
         pointer = _removable(draft, rejection.pointer)
         if pointer is None:
             raise Unacceptable(rejection.text)
-        on_removed(Removed(pointer, _take(draft, pointer), rejection))
+        key = _key(draft, pointer)
+        on_removed(Removed(pointer, _take(draft, pointer), rejection, key))
     raise Unacceptable(refused[0].text)
 
 
@@ -76,3 +83,14 @@ def _take(obj: dict[str, Any], pointer: Pointer) -> Any:
     for part in pointer[:-1]:
         place = place[part]
     return place.pop(pointer[-1])
+
+
+def _key(obj: Mapping[str, Any], pointer: Pointer) -> str:
+    """The key of the last map on the way to a pointer that has one."""
+    place: Any = obj
+    key = ""
+    for part in pointer:
+        place = place[part]
+        if isinstance(place, Mapping) and isinstance(place.get("key"), str):
+            key = place["key"]
+    return key

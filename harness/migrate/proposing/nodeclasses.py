@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.labels import azure
@@ -168,7 +168,7 @@ def mapped_row(pool: str, carried: Carried, mode: str) -> Row:
     )
 
 
-def nodeclass_of(name: str, family: str, carried: list[Carried]) -> dict[str, Any]:
+def nodeclass_of(name: str, family: str, carried: Sequence[Carried]) -> dict[str, Any]:
     """Return the AKSNodeClass of these fields."""
     spec: dict[str, Any] = {"imageFamily": family}
     for carried_field in carried:

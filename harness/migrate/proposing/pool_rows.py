@@ -8,6 +8,7 @@ from harness.karpenter.labels import azure, core
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import ZONE
+from harness.kube.scheduling.taints import taint_text
 from harness.migrate.agent_pools import AgentPool
 from harness.migrate.proposing.nodepools import Bounds, is_by_capacity
 from harness.migrate.proposing.rows import Row, Verdict, value_text
@@ -30,28 +31,31 @@ _OVERSHOOT = (
 
 @dataclass(frozen=True, slots=True)
 class PoolBounds:
-    """`dynamic`: what limits the NodePool; `static`: how many machines a static NodePool beside it has, 0 for none."""
+    """`dynamic`: what limits the NodePool; `static`: how many machines a static NodePool has, 0 for none."""
 
     dynamic: Bounds
     static: int = 0
 
+    @property
+    def only_static(self) -> bool:
+        """Return whether no machine may be made beside the static ones."""
+        return bool(self.static) and self.dynamic.most == 0
 
-def bounds_of(pool: AgentPool, release: ProviderRelease, *, gate: bool) -> PoolBounds:
-    """Return how many machines take the place of a pool's; `gate`: static NodePools may be made."""
-    least = pool.number("minCount") if pool.scales else 0
-    static = least if gate else 0
-    bounded = pool.scales and "maxCount" in pool.properties
-    most = max(0, pool.number("maxCount") - static) if bounded else None
-    nodes = rules_of(release.core).node_limits
-    return PoolBounds(Bounds(most, nodes), static)
+
+def bounds_of(pools: Sequence[AgentPool], release: ProviderRelease, *, gate: bool) -> PoolBounds:
+    """Return how many machines take the place of those of pools that become one; `gate`: static NodePools may be made."""
+    static = sum(pool.number("minCount") for pool in pools if pool.scales) if gate else 0
+    bounded = all(pool.scales and "maxCount" in pool.properties for pool in pools)
+    most = max(0, sum(pool.number("maxCount") for pool in pools) - static) if bounded else None
+    return PoolBounds(Bounds(most, rules_of(release.core).node_limits), static)
 
 
 def machine_rows(
-    pool: AgentPool, sizes: Sequence[Size], release: ProviderRelease, *, region: str, widen: bool
+    pool: AgentPool, sizes: Sequence[Size], release: ProviderRelease, *, region: str, widening: str = ""
 ) -> Iterator[Row]:
     """Yield the rows of what a machine is: its size, zones, priority, operating system, labels and taints."""
     names = ", ".join(size.name for size in sizes)
-    how = "sizes of the same family that hold the pool's pods" if widen else "exactly this"
+    how = f"sizes of the same family that hold the pool's pods: {widening}" if widening else "exactly this"
     field = "vmSize" if pool.text("vmSize") else "virtualMachinesProfile"
     yield Row(pool.name, field, names, Verdict.MAPPED, f"{_REQUIREMENT}: {how}", _NODEPOOL)
     if "osSKU" in pool.properties:
@@ -81,9 +85,8 @@ def machine_rows(
         verdict = Verdict.NO_EFFECT if is_by_capacity(key) else Verdict.MAPPED
         yield Row(pool.name, f"nodeLabels.{key}", value, verdict, text, _NODEPOOL)
     for name, place in (("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")):
-        if pool.properties.get(name):
-            shown = ", ".join(map(str, pool.properties[name]))
-            yield Row(pool.name, name, value_text(shown), Verdict.MAPPED, f"{_TEMPLATE}.spec.{place}", _NODEPOOL)
+        for taint in pool.taints(name):
+            yield Row(pool.name, name, taint_text(taint), Verdict.MAPPED, f"{_TEMPLATE}.spec.{place}", _NODEPOOL)
 
 
 def _disk_row(pool: AgentPool, sizes: Sequence[Size]) -> Row:
@@ -116,49 +119,39 @@ def _ultra_row(pool: AgentPool, release: ProviderRelease) -> Row:
     return Row(pool.name, "enableUltraSSD", value, Verdict.NO_EQUIVALENT, text, "kaz pkg/providers/instancetype")
 
 
-def bounds_rows(pool: AgentPool, release: ProviderRelease, name: str, *, gate: bool) -> Iterator[Row]:
-    """Yield the rows of a pool's counts."""
-    bounds = bounds_of(pool, release, gate=gate)
+def bounds_rows(pool: AgentPool, bounds: PoolBounds, release: ProviderRelease, static: str) -> Iterator[Row]:
+    """Yield the rows of a pool's counts; `bounds` are those of all pools that become one NodePool, `static` the name of a static one."""
     if "enableAutoScaling" in pool.properties:
         text = (
             "Karpenter always scales" if pool.scales else "a fixed count becomes none: Karpenter makes what pods need"
         )
         yield Row(pool.name, "enableAutoScaling", value_text(pool.scales), Verdict.NO_EFFECT, text, _NODEPOOL)
-    if "maxCount" in pool.properties and pool.scales:
-        counted = "limits of cpu, memory and nodes" if bounds.dynamic.nodes_limited else "limits of cpu and memory"
-        more = (
-            ""
-            if bounds.dynamic.nodes_limited
-            else f"; {release.version} does not count nodes as a limit of dynamic NodePools"
-        )
-        text = f"NodePool spec.{counted}{more}; {_OVERSHOOT}"
-        yield Row(
-            pool.name,
-            "maxCount",
-            str(pool.number("maxCount")),
-            Verdict.MAPPED,
-            text,
-            "core pkg/controllers/provisioning/scheduling",
-        )
-    elif "maxCount" in pool.properties:
-        yield Row(
-            pool.name,
-            "maxCount",
-            value_text(pool.properties["maxCount"]),
-            Verdict.NO_EFFECT,
-            "the pool does not scale",
-            _NODEPOOL,
-        )
+    if "maxCount" in pool.properties:
+        yield _most_row(pool, bounds, release)
     if "minCount" in pool.properties:
-        yield _least_row(pool, release, name, bounds)
+        yield _least_row(pool, bounds, release, static)
 
 
-def _least_row(pool: AgentPool, release: ProviderRelease, name: str, bounds: PoolBounds) -> Row:
+def _most_row(pool: AgentPool, bounds: PoolBounds, release: ProviderRelease) -> Row:
+    most = str(pool.number("maxCount"))
+    if not pool.scales:
+        return Row(pool.name, "maxCount", most, Verdict.NO_EFFECT, "the pool does not scale", _NODEPOOL)
+    if bounds.only_static:
+        text = f"the static NodePool has {bounds.static} machines, as many as there may be"
+        return Row(pool.name, "maxCount", most, Verdict.MAPPED, text, "core pkg/controllers/static")
+    limits = "limits of cpu, memory and nodes" if bounds.dynamic.nodes_limited else "limits of cpu and memory"
+    uncounted = f"; {release.version} does not count nodes as a limit of dynamic NodePools"
+    more = "" if bounds.dynamic.nodes_limited else uncounted
+    text = f"NodePool spec.{limits}{more}; {_OVERSHOOT}"
+    return Row(pool.name, "maxCount", most, Verdict.MAPPED, text, "core pkg/controllers/provisioning/scheduling")
+
+
+def _least_row(pool: AgentPool, bounds: PoolBounds, release: ProviderRelease, static: str) -> Row:
     least = pool.number("minCount")
     if not pool.scales or least == 0:
         return Row(pool.name, "minCount", str(least), Verdict.NO_EFFECT, "nothing is kept without pods", _NODEPOOL)
     if bounds.static:
-        text = f"the static NodePool {name}-min of {least} machines"
+        text = f"the static NodePool {static} of {bounds.static} machines"
         return Row(pool.name, "minCount", str(least), Verdict.MAPPED, text, "core pkg/controllers/static")
     if "StaticCapacity" in release.core.gates:
         text = (

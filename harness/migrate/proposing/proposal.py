@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from harness.karpenter.labels import azure
-from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.crds import has_field
 from harness.migrate.agent_pools import AgentPool, ManagedCluster
 from harness.migrate.proposing.accepting import Removed, Unacceptable, accepted
 from harness.migrate.proposing.autoscaler import autoscaler_rows, disruption_of
+from harness.migrate.proposing.candidates import Candidate, Staying, candidate_of
 from harness.migrate.proposing.fields import left_row
-from harness.migrate.proposing.nodeclasses import (
-    Carried,
-    carried_fields,
-    image_family,
-    mapped_row,
-    nodeclass_of,
-    plain_fields,
-)
+from harness.migrate.proposing.nodeclasses import nodeclass_of, plain_fields
 from harness.migrate.proposing.nodepools import API_VERSION, Demand, limits_of, nodepool_of, requirements_of, static_of
-from harness.migrate.proposing.pool_rows import bounds_of, bounds_rows, machine_rows
-from harness.migrate.proposing.rows import Row, Verdict, value_text
-from harness.migrate.proposing.sizes import Size, Unusable, size_of
+from harness.migrate.proposing.pool_rows import PoolBounds, bounds_of, bounds_rows, machine_rows
+from harness.migrate.proposing.removals import corrected, corrected_profile, refused_rows
+from harness.migrate.proposing.rows import Row, Verdict, undecided_row
+from harness.migrate.proposing.sizes import Size
+from harness.migrate.proposing.widening import Widening, widening_of
 from harness.world import World
 from lazyrecords import dataclass
 
@@ -48,21 +44,18 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Staying:
-    """An agent pool that stays as it is, and why."""
-
-    pool: AgentPool
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class ProposedPool:
-    """The manifests that take the place of an agent pool, or of several that were joined; `static` is one of its minimum, or None."""
+    """The manifests that take the place of an agent pool, or of several that were joined.
+
+    `nodepool` is a static one where no machine may be made beside the minimum; else `static` is one of the minimum, or None. `widening`:
+    the sizes that it may make beside the pools' own, where that was wished.
+    """
 
     pools: tuple[AgentPool, ...]
     nodepool: Mapping[str, Any]
     nodeclass: Mapping[str, Any]
     static: Mapping[str, Any] | None = None
+    widening: Widening | None = None
 
     @property
     def name(self) -> str:
@@ -114,153 +107,121 @@ class Proposal:
 def proposed(world: World, cluster: ManagedCluster, plan: Plan) -> Proposal:
     """Return the proposal for a cluster under the release and in the region of a world, which stays as it is."""
     proposing = _Proposing(world, cluster, plan)
+    staying: list[Staying] = []
+    groups: list[list[Candidate]] = []
     for pool in cluster.pools:
-        if not pool.is_karpenters:
-            proposing.add(pool)
-    rows = (*proposing.rows, *autoscaler_rows(cluster.autoscaler))
-    return Proposal(tuple(proposing.pools), tuple(proposing.staying), rows)
+        if pool.is_karpenters:
+            continue
+        candidate = candidate_of(world, pool)
+        if isinstance(candidate, Staying):
+            staying.append(candidate)
+            continue
+        alike = [group for group in groups if plan.merge and group[0].likeness == candidate.likeness]
+        if alike:
+            alike[0].append(candidate)
+        else:
+            groups.append([candidate])
+    pools = []
+    for group in groups:
+        try:
+            pools.append(proposing.propose(group))
+        except Unacceptable as error:
+            staying += [Staying(candidate.pool, f"no NodePool of it is accepted: {error}") for candidate in group]
+    profile = corrected_profile(autoscaler_rows(cluster.autoscaler), proposing.removed, world.release)
+    undecided = [undecided_row("cluster", name) for name in cluster.undecided]
+    return Proposal(tuple(pools), tuple(staying), (*proposing.rows, *undecided, *profile))
 
 
 class _Proposing:
-    """Proposes one pool after the other; names that are taken stay so."""
+    """Proposes one NodePool after the other; names that are taken stay so."""
 
     def __init__(self, world: World, cluster: ManagedCluster, plan: Plan) -> None:
         self._world, self._cluster, self._plan = world, cluster, plan
-        self._release: ProviderRelease = world.release
         self._taken = set(plan.taken)
         self._static_allowed = _makes_static(world)
-        self._sizes: dict[str, Sequence[Size]] = {}
-        """The sizes of each agent pool that moves, by its name."""
-        self.pools: list[ProposedPool] = []
-        self.staying: list[Staying] = []
         self.rows: list[Row] = []
+        self.removed: list[Removed] = []
+        """The parts that were refused of any NodePool."""
 
-    def add(self, pool: AgentPool) -> None:
-        """Propose what takes the place of a pool, or say why it stays."""
-        family = image_family(pool, self._release)
-        why = _stays(pool, family, self._release)
-        sizes: list[Size] = []
-        if not why:
-            carried, rows = self._carried(pool)
-            nodeclass = nodeclass_of("probe", str(family), carried)
-            for size in (size_of(self._world, name, nodeclass) for name in pool.sizes):
-                if isinstance(size, Unusable):
-                    why = f"Karpenter offers no such size: {size.why}"
-                else:
-                    sizes.append(size)
-        if why:
-            self.staying.append(Staying(pool, why))
-            return
-        self._sizes[pool.name] = sizes
-        try:
-            self._propose(pool, str(family), sizes, carried, rows)
-        except Unacceptable as error:
-            self.staying.append(Staying(pool, f"no NodePool of it is accepted: {error}"))
-
-    def _carried(self, pool: AgentPool) -> tuple[list[Carried], list[Row]]:
-        """Return the fields of the AKSNodeClass, and rows of those that the release lacks; a field that is refused is a row, too."""
-        fields = list(carried_fields(pool, self._release))
-        carried = [entry for entry in fields if isinstance(entry, Carried)]
-        rows = [entry for entry in fields if isinstance(entry, Row)]
-        removed: list[Removed] = []
-        probe = nodeclass_of("probe", "Ubuntu", carried)
-        accepted(probe, self._release, self._world.kubernetes, removed.append)
-        for part in removed:
-            path = tuple(str(step) for step in part.pointer[1:])
-            for entry in [entry for entry in carried if entry.path[: len(path)] == path]:
-                carried.remove(entry)
-                text = f"refused: {part.rejection.message or part.rejection.text}"
-                source = f"CRD of {self._release.version}"
-                rows.append(Row(pool.name, entry.field, value_text(entry.value), Verdict.NO_EQUIVALENT, text, source))
-        mode = str(self._world.options.provision_mode)
-        return carried, [*(mapped_row(pool.name, entry, mode) for entry in carried), *rows]
-
-    def _propose(
-        self, pool: AgentPool, family: str, sizes: Sequence[Size], carried: list[Carried], rows: list[Row]
-    ) -> None:
-        joined = self._joined(pool, family, carried, sizes) if self._plan.merge else None
-        if joined is not None:
-            self.pools[self.pools.index(joined)] = self._widened(joined, pool, sizes)
-            self.rows += [*self._rows_of(pool, sizes, rows, [], joined.name)]
-            return
-        name = self._free(pool.name)
-        bounds = bounds_of(pool, self._release, gate=self._static_allowed)
-        requirements = self._requirements(pool, sizes, self._plan.demands.get(pool.name, Demand()))
-        disruption = disruption_of(self._cluster.autoscaler)
-        limits = limits_of(sizes, bounds.dynamic)
-        draft = nodepool_of(name, name, pool, requirements, disruption=disruption, limits=limits)
-        removed: list[Removed] = []
-        nodepool = accepted(draft, self._release, self._world.kubernetes, removed.append)
-        nodeclass = accepted(nodeclass_of(name, family, carried), self._release, self._world.kubernetes, removed.append)
+    def propose(self, group: Sequence[Candidate]) -> ProposedPool:
+        """Return what takes the place of pools that are alike, or of one. Raises Unacceptable."""
+        first, pools = group[0], tuple(candidate.pool for candidate in group)
+        name = self._free(first.pool.name)
+        bounds = bounds_of(pools, self._world.release, gate=self._static_allowed)
+        sizes = [*{size.name: size for candidate in group for size in candidate.sizes}.values()]
+        of_nodepool: list[Removed] = []
+        of_nodeclass: list[Removed] = []
+        nodepool = self._accepted(self._nodepool(name, group, sizes, bounds), of_nodepool)
+        nodeclass = self._accepted(nodeclass_of(name, first.family, first.carried), of_nodeclass)
         static = None
-        if bounds.static:
-            static = static_of(nodepool, self._free(f"{name}-min"), bounds.static)
-            static = accepted(static, self._release, self._world.kubernetes, removed.append)
-        self.pools.append(ProposedPool((pool,), nodepool, nodeclass, static))
-        self.rows += self._rows_of(pool, sizes, rows, removed, name)
+        if bounds.only_static:
+            nodepool = self._accepted(static_of(nodepool, name, bounds.static), of_nodepool)
+        elif bounds.static:
+            static = self._accepted(static_of(nodepool, self._free(f"{name}-min"), bounds.static), of_nodepool)
+        widening = None
+        if self._plan.widen:
+            widening = widening_of(self._world, nodepool, nodeclass, sizes, spot=first.pool.is_spot)
+        result = ProposedPool(pools, nodepool, nodeclass, static, widening)
+        for candidate in group:
+            refused = list(refused_rows(candidate, of_nodepool, of_nodeclass, self._world.release))
+            self.rows += self._rows_of(candidate, refused, bounds, result)
+        self.removed += of_nodepool
+        return result
+
+    def _accepted(self, draft: Mapping[str, Any], removed: list[Removed]) -> dict[str, Any]:
+        return accepted(draft, self._world.release, self._world.kubernetes, removed.append)
+
+    def _nodepool(
+        self, name: str, group: Sequence[Candidate], sizes: Sequence[Size], bounds: PoolBounds
+    ) -> dict[str, Any]:
+        """The NodePool of pools that are alike, as it is wished: their sizes and zones, and their bounds together."""
+        pool = _joined([candidate.pool for candidate in group])
+        demands = [self._plan.demands.get(candidate.pool.name, Demand()) for candidate in group]
+        most = Demand(max(demand.vcpus for demand in demands), max(demand.memory_mib for demand in demands))
+        requirements = requirements_of(
+            pool,
+            sizes,
+            self._world.region,
+            widened=most if self._plan.widen else None,
+            ultra_ssd=azure.SKU_ULTRA_SSD in self._world.release.offering_keys,
+        )
+        disruption = disruption_of(self._cluster.autoscaler)
+        return nodepool_of(
+            name, name, pool, requirements, disruption=disruption, limits=limits_of(sizes, bounds.dynamic)
+        )
 
     def _rows_of(
-        self, pool: AgentPool, sizes: Sequence[Size], rows: list[Row], removed: list[Removed], name: str
+        self, candidate: Candidate, refused: Sequence[Row], bounds: PoolBounds, result: ProposedPool
     ) -> Iterator[Row]:
-        result = [*rows, *machine_rows(pool, sizes, self._release, region=self._world.region, widen=self._plan.widen)]
-        result += bounds_rows(pool, self._release, name, gate=self._static_allowed)
-        refused = [_refused_row(pool, part, self._release) for part in removed]
-        result = [*(row for row in result if row.field not in {refusal.field for refusal in refused}), *refused]
-        there = {row.field for row in result}
-        yield from result
+        pool, release = candidate.pool, self._world.release
+        widening = result.widening.text if result.widening is not None else ""
+        rows = [
+            *candidate.rows,
+            *machine_rows(pool, candidate.sizes, release, region=self._world.region, widening=widening),
+            *bounds_rows(pool, bounds, release, result.nodepool_names[-1]),
+        ]
+        rows = [*corrected(rows, refused), *(undecided_row(pool.name, name) for name in pool.undecided)]
+        there = {row.field for row in rows}
+        yield from rows
         for field_name, value in plain_fields(pool):
             if field_name not in there and not any(row_field.startswith(f"{field_name}.") for row_field in there):
                 yield left_row(pool.name, field_name, value)
 
     def _free(self, name: str) -> str:
-        """A name that neither the cluster nor another proposal has."""
-        free, number = name, 2
+        """A name that Kubernetes takes, and neither the cluster nor another proposal has."""
+        plain = re.sub("[^a-z0-9-]+", "-", name.lower()).strip("-") or "pool"
+        free, number = plain, 2
         while free in self._taken:
-            free = f"{name}-nap" if number == 2 else f"{name}-nap{number}"
+            free = f"{plain}-nap" if number == 2 else f"{plain}-nap{number}"
             number += 1
         self._taken.add(free)
         return free
 
-    def _requirements(self, pool: AgentPool, sizes: Sequence[Size], demand: Demand) -> list[dict[str, Any]]:
-        widened = demand if self._plan.widen else None
-        ultra = azure.SKU_ULTRA_SSD in self._release.offering_keys
-        return requirements_of(pool, sizes, self._world.region, widened=widened, ultra_ssd=ultra)
 
-    def _joined(
-        self, pool: AgentPool, family: str, carried: list[Carried], sizes: Sequence[Size]
-    ) -> ProposedPool | None:
-        """The proposed pool that this one differs from in size and zone only."""
-        mine = _likeness(pool, nodeclass_of("", family, carried), sizes)
-        for proposed_pool in self.pools:
-            first = proposed_pool.pools[0]
-            if _likeness(first, proposed_pool.nodeclass, self._sizes[first.name]) == mine:
-                return proposed_pool
-        return None
-
-    def _widened(self, joined: ProposedPool, pool: AgentPool, sizes: Sequence[Size]) -> ProposedPool:
-        """The proposed pool with the sizes and zones of one pool more; limits are those of both."""
-        pools = (*joined.pools, pool)
-        by_name = {size.name: size for agent_pool in joined.pools for size in self._sizes[agent_pool.name]}
-        all_sizes = [*(by_name | {size.name: size for size in sizes}).values()]
-        zones = (
-            sorted({zone for agent_pool in pools for zone in agent_pool.zones})
-            if all(agent_pool.zones for agent_pool in pools)
-            else []
-        )
-        first = replace(pool, properties={**joined.pools[0].properties, "availabilityZones": zones})
-        requirements = self._requirements(first, all_sizes, Demand())
-        bounds = [bounds_of(agent_pool, self._release, gate=False).dynamic for agent_pool in pools]
-        most = (
-            sum(agent_pool.most or 0 for agent_pool in bounds)
-            if all(agent_pool.most is not None for agent_pool in bounds)
-            else None
-        )
-        limits = limits_of(all_sizes, replace(bounds[0], most=most))
-        spec = {key: value for key, value in joined.nodepool["spec"].items() if key != "limits"}
-        template = spec["template"]
-        spec |= {"template": {**template, "spec": {**template["spec"], "requirements": requirements}}}
-        nodepool = {**joined.nodepool, "spec": {**spec, **({"limits": limits} if limits else {})}}
-        return replace(joined, pools=pools, nodepool=nodepool)
+def _joined(pools: Sequence[AgentPool]) -> AgentPool:
+    """The first pool with the zones of all; in no zone where one of them is in none."""
+    zones = sorted({zone for pool in pools for zone in pool.zones}) if all(pool.zones for pool in pools) else []
+    return replace(pools[0], properties={**pools[0].properties, "availabilityZones": zones})
 
 
 def _makes_static(world: World) -> bool:
@@ -270,43 +231,3 @@ def _makes_static(world: World) -> bool:
         release.crds, f"{API_VERSION}/NodePool", "spec.replicas"
     )
     return in_release and world.options.gate(STATIC_CAPACITY)
-
-
-def _likeness(pool: AgentPool, nodeclass: Mapping[str, Any], sizes: Sequence[Size]) -> tuple[Any, ...]:
-    """Return the properties that two pools have in common to be joined; scaling by the autoscaler on one side only keeps them apart."""
-    return (
-        nodeclass["spec"],
-        sorted(pool.labels.items()),
-        sorted(map(str, pool.taints())),
-        sorted(map(str, pool.taints("nodeInitializationTaints"))),
-        pool.is_spot,
-        pool.scales,
-        bool(pool.properties.get("enableUltraSSD")),
-        sorted({size.arch for size in sizes}),
-        any(size.has_gpu for size in sizes),
-    )
-
-
-def _stays(pool: AgentPool, family: str | None, release: ProviderRelease) -> str:
-    """Return why a pool has to stay an agent pool; empty where it need not."""
-    if pool.is_system:
-        return "a system pool: AKS keeps its own pods there"
-    if pool.is_windows:
-        return "Windows: the provider makes Linux Nodes only"
-    if pool.text("mode").lower() == "gateway":
-        return "a gateway pool, which AKS needs for static egress"
-    if family is None:
-        return f"provider {release.version} has no images of {pool.text('osSKU')}"
-    return ""
-
-
-def _refused_row(pool: AgentPool, part: Removed, release: ProviderRelease) -> Row:
-    pointer = part.pointer
-    if "labels" in pointer:
-        name, value = f"nodeLabels.{pointer[-1]}", value_text(part.value)
-    elif "taints" in pointer:
-        name, value = "nodeTaints", value_text(part.value)
-    else:
-        name, value = ".".join(map(str, pointer)), value_text(part.value)
-    text = f"refused: {part.rejection.message or part.rejection.text}"
-    return Row(pool.name, name, value, Verdict.NO_EQUIVALENT, text, f"CRD of {release.version}")

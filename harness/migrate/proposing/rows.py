@@ -9,7 +9,7 @@ from typing import Any
 from harness.wording import shortened
 from lazyrecords import dataclass
 
-__all__ = ["AUTOSCALER_POOL", "Row", "Verdict", "value_text"]
+__all__ = ["AUTOSCALER_POOL", "Row", "Verdict", "undecided_row", "value_text"]
 
 AUTOSCALER_POOL = "autoscaler profile"
 """Stands in the place of a pool's name in the rows of the cluster's autoscaler profile."""
@@ -49,3 +49,9 @@ class Row:
 def value_text(value: Any) -> str:
     """Return a value as a row shows it: a text as it is, the rest as JSON, both cut after 60 characters."""
     return shortened(value if isinstance(value, str) else json.dumps(value, default=str), _LONG)
+
+
+def undecided_row(pool: str, field: str) -> Row:
+    """Return the row of a field whose value a plan of Terraform's does not know."""
+    text = "the plan does not know its value: `terraform show -json` of the state does, once the plan is applied"
+    return Row(pool, field, "known after apply", Verdict.UNKNOWN, text, "Terraform: resource_changes after_unknown")

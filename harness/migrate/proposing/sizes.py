@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.explain.sizes.filters import filter_text
@@ -10,10 +11,11 @@ from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.labels import azure
 from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import Object
+from harness.migrate.agent_pools import AgentPool, ManagedCluster
 from harness.world import World
 from lazyrecords import dataclass
 
-__all__ = ["Size", "Unusable", "size_of"]
+__all__ = ["Size", "Unusable", "size_of", "spelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +69,22 @@ def size_of(world: World, name: str, nodeclass: Object | None = None) -> Size | 
     values: dict[str, Any] = {key: requirements.first(key) for key in _KEYS if key in requirements}
     cpu, memory = requirements.first(azure.SKU_CPU), requirements.first(azure.SKU_MEMORY)
     return Size(name, int(cpu), int(memory), requirements.first(ARCH), values)
+
+
+def spelled(world: World, cluster: ManagedCluster) -> ManagedCluster:
+    """Return a cluster whose pools write sizes as Azure sells them: ARM takes any letter case, labels and prices go by one."""
+    names = {name.lower(): name for name in world.caches.catalogue.region(world.region).by_name}
+    return replace(cluster, pools=tuple(_spelled(pool, names) for pool in cluster.pools))
+
+
+def _spelled(pool: AgentPool, names: Mapping[str, str]) -> AgentPool:
+    written = {key: pool.properties[key] for key in ("vmSize", "virtualMachinesProfile") if key in pool.properties}
+    return replace(pool, properties={**pool.properties, **_with_names(written, names)})
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _with_names(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_names(item, names) for item in value]
+    return names.get(value.lower(), value) if isinstance(value, str) else value

@@ -59,6 +59,8 @@ _NUMBERS: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 """Settings of an autoscaler profile whose numbers a NodePool takes over."""
 _LONG = 60
+_NAME = re.compile("[a-z][a-z0-9]{0,11}")
+"""AKS's API: the pattern of an agent pool's name (azure-rest-api-specs aks managedClusters.json, agentPoolName)."""
 
 
 def described_cluster(documents: Sequence[Document], evaluate: Resources) -> ManagedCluster:
@@ -79,7 +81,7 @@ def described_cluster(documents: Sequence[Document], evaluate: Resources) -> Man
                     text = f"a second cluster; the first one is in {facts['mark']}"
                     problems.append(Problem(mark, dotted(part.path), text, "give those of one cluster"))
                     continue
-                facts = _facts(part.value, mark)
+                facts = {**_facts(part.value, mark), "undecided": _undecided(part.undecided)}
                 problems += _unreadable_pools(part, mark)
                 problems += _unreadable_settings(facts["autoscaler"], mark)
             for pool, path in _pools(part, document):
@@ -149,29 +151,54 @@ def _pools(part: Part, document: Document) -> Iterator[tuple[AgentPool, tuple[st
             properties = api_names(value)
             name = str(properties.pop("name", ""))
             plain = {key: item for key, item in properties.items() if key not in ("id", "resourceGroup", "properties")}
-            yield AgentPool(name, plain, document.position(path), part.source), path
+            undecided = api_names(part.undecided) if part.kind == "pool" else {}
+            yield AgentPool(name, plain, document.position(path), part.source, _undecided(undecided)), path
+
+
+def _undecided(tree: Mapping[str, Any], prefix: str = "") -> tuple[str, ...]:
+    """The paths of a tree's leaves; those of lists without their numbers."""
+    names: list[str] = []
+    for key, item in tree.items():
+        path = f"{prefix}{key}"
+        inner = maps_in(item) if isinstance(item, list) else [item]
+        for part in inner or [True]:
+            names += _undecided(part, f"{path}.") if isinstance(part, Mapping) else [path]
+    return tuple(dict.fromkeys(names))
 
 
 def _mistakes(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
     """Properties of another type than ARM gives them, taints that are none, a pool without a name or a size."""
     if not pool.name:
         yield Problem(pool.mark, dotted(path), "an agent pool without a name")
+    elif not _NAME.fullmatch(pool.name) and pool.source != "Nodes":
+        text = f"'{shortened(pool.name, _LONG)}' is no name of an agent pool: at most 12 small letters and digits, a letter first"
+        yield Problem(_place(document, path, "name"), dotted((*path, "name")), text)
+    of_types = [*_of_types(pool, path, document)]
+    yield from of_types
+    wrong = {problem.path.rpartition(".")[2] for problem in of_types}
+    if not wrong.intersection((*_COUNTS, "enableAutoScaling")):
+        yield from _of_counts(pool, path, document)
+    of_scale = [] if "virtualMachinesProfile" in wrong else [*_of_scale(pool, path, document)]
+    yield from of_scale
+    for name in ("nodeTaints", "nodeInitializationTaints"):
+        try:
+            if name not in wrong:
+                pool.taints(name)
+        except ValueError as error:
+            yield Problem(_place(document, path, name), dotted((*path, name)), str(error))
+    readable = not wrong.intersection(("vmSize", "virtualMachinesProfile")) and not of_scale
+    if pool.name and readable and not pool.sizes and not pool.is_karpenters:
+        later = " that the plan knows before it is applied" if {"vmSize", "body"} & set(pool.undecided) else ""
+        yield Problem(pool.mark, dotted((*path, "vmSize")), f"agent pool {pool.name} has no size{later}")
+
+
+def _of_types(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
+    """Yield a mistake for each property of another type than ARM gives it."""
     for name, value in pool.properties.items():
         kind, expected = _KINDS.get(name, (object, ""))
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             shown = "a map" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else f"'{value}'"
             yield Problem(_place(document, path, name), dotted((*path, name)), f"{expected} is expected, not {shown}")
-            return
-    yield from _of_counts(pool, path, document)
-    misshapen = list(_of_scale(pool, path, document))
-    yield from misshapen
-    for name in ("nodeTaints", "nodeInitializationTaints"):
-        try:
-            pool.taints(name)
-        except ValueError as error:
-            yield Problem(_place(document, path, name), dotted((*path, name)), str(error))
-    if pool.name and not pool.sizes and not pool.is_karpenters and not misshapen:
-        yield Problem(pool.mark, dotted((*path, "vmSize")), f"agent pool {pool.name} has no size")
 
 
 def _of_counts(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:

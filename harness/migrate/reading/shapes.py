@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
+from harness.kube.api.objects import mapping_in
 from harness.migrate.reading.names import maps_in
-from harness.migrate.reading.terraform import azapi_body, is_terraform, resources_in, terraform_pool
+from harness.migrate.reading.terraform import (
+    azapi_body,
+    is_terraform,
+    resources_in,
+    terraform_pool,
+    undecided_values,
+)
 from lazyrecords import dataclass
 
 __all__ = ["EXPECTED", "Part", "Resources", "is_parameter_file", "looks_described", "parts_of"]
@@ -24,21 +33,38 @@ _MARKS = re.compile(
     r"""["']?(?:vmSize|vm_size|agentPoolProfiles|virtualMachinesProfile)["']?\s*:|deploymentParameters\.json"""
 )
 _RESOURCE_LIST = re.compile(r'"apiVersion"\s*:\s*"v1"')
+_OBJECT = re.compile(r"^(?:- )?apiVersion\s*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A cluster or a pool as a file has it: `path` is where it stands, `source` the form of the file, for people."""
+    """A cluster or a pool as a file has it: `path` is where it stands, `source` the form of the file, for people.
+
+    `undecided` has true in the place of each value that a plan does not know yet, by AKS's names.
+    """
 
     kind: str
     value: Mapping[str, Any]
     path: Path
     source: str
+    undecided: Mapping[str, Any] = field(default_factory=dict)
 
 
 def looks_described(text: str) -> bool:
-    """Return whether a text may describe agent pools, without reading it; what `kubectl get` prints does not."""
-    return _MARKS.search(text) is not None and _RESOURCE_LIST.search(text[:200]) is None
+    """Return whether a text is to describe agent pools: JSON that is no Kubernetes object, or YAML with a pool's words and no object."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return not _is_objects(json.loads(text))
+        except (ValueError, RecursionError):  # which is told where the text is read with its places
+            return _MARKS.search(text) is not None and _RESOURCE_LIST.search(text[:200]) is None
+    return _MARKS.search(text) is not None and _OBJECT.search(text) is None
+
+
+def _is_objects(value: Any) -> bool:
+    """Return whether a document holds Kubernetes objects, or a list of some."""
+    if isinstance(value, list):
+        return any(map(_is_objects, maps_in(value)))
+    return isinstance(value, Mapping) and all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))
 
 
 def is_parameter_file(value: Any) -> bool:
@@ -86,35 +112,49 @@ def _of_resource(type_: str, name: str, body: Mapping[str, Any], path: Path, sou
 
 
 def _of_terraform(value: Mapping[str, Any]) -> Iterator[Part]:
+    undecided = undecided_values(value)
     for path, resource in resources_in(value):
         values = resource.get("values")
         if not isinstance(values, Mapping):
             continue
-        at, type_ = (*path, "values"), resource.get("type")
+        at, type_, later = (*path, "values"), resource.get("type"), undecided.get(str(resource.get("address")), {})
         if type_ == "azurerm_kubernetes_cluster":
-            first = values.get("default_node_pool") or []
-            readable = isinstance(first, list) and len(maps_in(first)) == len(first)
-            pools = [terraform_pool(item, first=True) for item in first] if readable else first
-            profiles = maps_in(values.get("auto_scaler_profile"))
-            network = maps_in(values.get("network_profile"))
-            plain = {
-                "location": values.get("location"),
-                "kubernetesVersion": values.get("kubernetes_version"),
-                "agentPoolProfiles": pools,
-                "default_node_pool": first,
-                "autoScalerProfile": profiles[0] if profiles else None,
-                "networkProfile": _network(network[0]) if network else None,
-            }
-            yield Part("cluster", plain, at, "Terraform")
+            yield _of_azurerm(values, at, later)
         elif type_ == "azurerm_kubernetes_cluster_node_pool":
-            yield Part("pool", terraform_pool(values, first=False), at, "Terraform")
+            pool = terraform_pool(values, first=False)
+            yield Part("pool", pool, at, "Terraform", terraform_pool(later, first=False))
         elif type_ == "azapi_resource":
             name = str(values.get("name") or "")
-            part = _of_resource(
-                str(values.get("type") or "").partition("@")[0], name, azapi_body(values), at, "Terraform"
-            )
+            type_ = str(values.get("type") or "").partition("@")[0]
+            part = _of_resource(type_, name, azapi_body(values), at, "Terraform")
             if part is not None:
-                yield part
+                body = later.get("body")
+                yield replace(part, undecided=mapping_in(body).get("properties") or ({"body": True} if body else {}))
+
+
+def _of_azurerm(values: Mapping[str, Any], path: Path, later: Mapping[str, Any]) -> Part:
+    """The cluster of azurerm, with its default node pool; `later`: the values that the plan does not know yet."""
+    first = values.get("default_node_pool") or []
+    readable = isinstance(first, list) and len(maps_in(first)) == len(first)
+    profiles = maps_in(values.get("auto_scaler_profile"))
+    network = maps_in(values.get("network_profile"))
+    plain = {
+        "location": values.get("location"),
+        "kubernetesVersion": values.get("kubernetes_version"),
+        "agentPoolProfiles": [terraform_pool(item, first=True) for item in first] if readable else first,
+        "default_node_pool": first,
+        "autoScalerProfile": profiles[0] if profiles else None,
+        "networkProfile": _network(network[0]) if network else None,
+    }
+    names = {
+        "location": "location",
+        "kubernetes_version": "kubernetesVersion",
+        "auto_scaler_profile": "autoScalerProfile",
+        "network_profile": "networkProfile",
+        "default_node_pool": "agentPoolProfiles",
+    }
+    undecided = {names[key]: item for key, item in later.items() if key in names}
+    return Part("cluster", plain, path, "Terraform", undecided)
 
 
 def _network(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from harness.kube.api.objects import mapping_in
 from harness.migrate.reading.names import camel_case, without_empty
 
-__all__ = ["azapi_body", "is_terraform", "resources_in", "terraform_pool"]
+__all__ = ["azapi_body", "is_terraform", "resources_in", "terraform_pool", "undecided_values"]
 
 Path = tuple[str | int, ...]
 
@@ -50,6 +50,31 @@ def resources_in(value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, 
     """Yield each resource with its path: those planned, else those of the state, and those of modules below."""
     root = "planned_values" if value.get("planned_values") else "values"
     yield from _of_module(mapping_in(mapping_in(value.get(root)).get("root_module")), (root, "root_module"))
+
+
+def undecided_values(value: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return of each resource, by its address, the values that a plan knows after `apply` only: a tree whose leaves are true."""
+    undecided: dict[str, Mapping[str, Any]] = {}
+    if not value.get("planned_values"):
+        return undecided
+    for _, change in _numbered(value.get("resource_changes")):
+        tree = _true_parts(mapping_in(mapping_in(mapping_in(change).get("change")).get("after_unknown")))
+        if isinstance(tree, Mapping):
+            undecided[str(mapping_in(change).get("address"))] = {
+                key: item for key, item in tree.items() if key not in _OWN
+            }
+    return undecided
+
+
+def _true_parts(value: Any) -> Any:
+    """The tree without all that is false; None where nothing is left."""
+    if isinstance(value, Mapping):
+        parts = {key: part for key, item in value.items() if (part := _true_parts(item)) is not None}
+        return parts or None
+    if isinstance(value, list):
+        items = [part for item in value if (part := _true_parts(item)) is not None]
+        return items or None
+    return True if value is True else None
 
 
 def _of_module(module: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND
 from harness.explain.pods.scheduling import Explainer
-from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
-from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, SPOT
+from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (
     Object,
@@ -27,6 +27,7 @@ from harness.migrate.reading.nodes import pool_of
 from harness.migrate.walking.story import BEFORE
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
+from harness.world.costs.prices import node_capacity_type
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
@@ -130,6 +131,9 @@ class _Measured:
         self._begins = round(run.taken[BEFORE - 1] * SECOND)
         self._start = run.world.clock.start
         self._nodes: dict[str, tuple[str, float | None]] = {}
+        self._price = 0.0
+        """The nodes' USD per hour."""
+        self._usd = cache(lambda size, capacity_type: self._world.price(size, capacity_type).usd)
         self._ready: dict[tuple[str, str], str] = {}
         self._counts: Counter[str] = Counter()
         self._first: Counter[str] | None = None
@@ -149,11 +153,11 @@ class _Measured:
             now = entry.at - self._start
             if now >= self._begins:
                 self._begin()
-                self.usd += self._price() * (now - last) / SECOND / _HOUR
+                self.usd += self._price * (now - last) / SECOND / _HOUR
                 last = now
             self._take(entry.key.kind, entry.key.namespace, entry.key.name, entry.after, now)
         self._begin()
-        self.usd += self._price() * (self._world.clock.now - self._start - last) / SECOND / _HOUR
+        self.usd += self._price * (self._world.clock.now - self._start - last) / SECOND / _HOUR
 
     def _begin(self) -> None:
         if self._first is None:
@@ -162,27 +166,37 @@ class _Measured:
             self._least = {name: (count, 0.0) for name, count in self._counts.items()}
             self.waited = len(self._unbound)
 
-    def _price(self) -> float:
-        return sum(price or 0.0 for _, price in self._nodes.values())
-
     def fleet(self) -> Fleet:
         """Return the Nodes that there are."""
         sizes = Counter(size for size, _ in self._nodes.values())
         unpriced = sorted({size for size, price in self._nodes.values() if price is None})
-        return Fleet(len(self._nodes), self._price(), dict(sizes), tuple(unpriced))
+        return Fleet(len(self._nodes), self._price, dict(sizes), tuple(unpriced))
 
     def _take(self, kind: str, namespace: str, name: str, after: Object | None, now: int) -> None:
         if kind == "Node":
             if after is None:
                 self._nodes.pop(name, None)
             elif size := labels_of(after).get(INSTANCE_TYPE, ""):
-                self._nodes[name] = size, self._world.price(size, _capacity_type(after)).usd
-                if self._first is not None and self._price() > self.most.usd:
-                    self.most = self.fleet()
+                self._nodes[name] = size, self._world.price(size, node_capacity_type(after)).usd
+            self._price = sum(price or 0.0 for _, price in self._nodes.values())
+            if self._first is not None and self._price > self.most.usd:
+                self.most = self.fleet()
         elif kind == "Pod":
             self._take_pod((namespace, name), after, (now - self._begins) / SECOND)
         elif kind == "PodDisruptionBudget" and after is not None:
             self._take_budget(f"{namespace}/{name}", status_of(after))
+
+    def _take_node(self, name: str, node: Object | None) -> None:
+        before = self._nodes.get(name)
+        if node is None:
+            self._nodes.pop(name, None)
+        elif size := labels_of(node).get(INSTANCE_TYPE, ""):
+            self._nodes[name] = size, self._usd(size, node_capacity_type(node))
+        if self._nodes.get(name) == before:
+            return
+        self._price = sum(price or 0.0 for _, price in self._nodes.values())
+        if self._first is not None and self._price > self.most.usd:
+            self.most = self.fleet()
 
     def _take_budget(self, budget: str, status: Mapping[str, Any]) -> None:
         """A budget that wanted more than there was before the move is undercut when there is less still."""
@@ -218,11 +232,6 @@ class _Measured:
             for name in sorted(first)
             if first[name]
         )
-
-
-def _capacity_type(node: Object) -> str:
-    labels = labels_of(node)
-    return SPOT if SPOT in (labels.get(CAPACITY_TYPE), labels.get(AKS_SCALE_SET_PRIORITY)) else ""
 
 
 def _stayed(world: World) -> frozenset[str]:

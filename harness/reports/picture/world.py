@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -35,9 +35,14 @@ __all__ = ["world_page", "world_value"]
 _TOLD = 2000  # events and lines of the log that a page holds
 
 
-def world_page(lines: Iterable[Line], title: str = "", notes: Sequence[str] = ()) -> str:
-    """The document of one trace, given as its lines; `notes` say what is assumed and guessed in it."""
-    value = {**world_value(lines), "notes": list(notes)}
+def world_page(
+    lines: Iterable[Line], title: str = "", notes: Sequence[str] = (), summary: Mapping[str, Any] | None = None
+) -> str:
+    """Return the document of one trace, given as its lines; `notes` say what is assumed and guessed in it.
+
+    `summary` stands before all else: `lines` of text, and `fleets`, each with `when`, `nodes`, `usd` per hour and `sizes` in words.
+    """
+    value = {**world_value(lines), "notes": list(notes), **({"summary": dict(summary)} if summary else {})}
     return page(title or _title(value["header"]), {"page": "world", "world": value, "sources": source_words()})
 
 

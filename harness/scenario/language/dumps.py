@@ -49,7 +49,8 @@ class Dump:
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller in the
     files, too: it makes them anew, so that they would be there twice; a Job of a CronJob goes on by itself. `finished` take no room any
     more: pods that have ended, Jobs that are done. `registered` are NodeClaims whose Nodes are in the files, which would be launched again.
-    `live`: notes about a live cluster that was read; `moment`: the time of that (RFC 3339), "" without one.
+    `live`: notes about a live cluster that was read; `moment`: the time of that (RFC 3339), "" without one. `scenarios`: the files that
+    are scenarios, of which only the objects are here.
     """
 
     manifests: tuple[Manifest, ...]
@@ -59,10 +60,13 @@ class Dump:
     registered: tuple[Manifest, ...] = ()
     live: tuple[str, ...] = ()
     moment: str = ""
+    scenarios: tuple[str, ...] = ()
 
     def notes(self) -> Iterator[str]:
-        """Yield lines about a live cluster that was read and about each group that is left out."""
+        """Yield lines about a live cluster that was read, about scenarios and about each group that is left out."""
         yield from self.live
+        for name in self.scenarios:
+            yield f"{name} is a scenario: of it the objects are read, not what is given, done and expected: harness run {name}"
         yield from not_simulated_lines(self.not_simulated)
         due = [manifest for manifest in self.manifests if manifest.kind == "CronJob"]
         if due:
@@ -106,6 +110,7 @@ class Dump:
         """Return the dump for JSON, with every object."""
         return {
             **({"live": list(self.live)} if self.live else {}),
+            **({"scenarios": list(self.scenarios)} if self.scenarios else {}),
             "not_simulated": [_value(manifest) for manifest in self.unused],
             "left_to_controllers": [_value(manifest) for manifest in self.derived],
             "not_running": [_value(manifest) for manifest in self.finished],
@@ -153,8 +158,10 @@ def latest_moment(objects: Iterable[Mapping[str, Any]]) -> int | None:
     return max(map(parse, set(moments)), default=None)
 
 
-def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), moment: str = "") -> Dump:
-    """Return the objects by their role; `live` and `moment` as in Dump."""
+def sorted_dump(
+    manifests: Iterable[Manifest], live: tuple[str, ...] = (), moment: str = "", scenarios: tuple[str, ...] = ()
+) -> Dump:
+    """Return the objects by their role; `live`, `moment` and `scenarios` as in Dump."""
     known_kinds: list[Manifest] = []
     left_out: list[Manifest] = []
     for manifest in manifests:
@@ -174,7 +181,8 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), momen
         else:
             (finished if _finished(manifest.object) else simulated).append(manifest)
     simulated = [*_assumed_accounts(simulated), *simulated]
-    return Dump(tuple(simulated), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live, moment)
+    simulated_rest = (tuple(derived), tuple(finished), tuple(registered))
+    return Dump(tuple(simulated), tuple(left_out), *simulated_rest, live, moment, scenarios)
 
 
 def _assumed_accounts(manifests: Sequence[Manifest]) -> list[Manifest]:

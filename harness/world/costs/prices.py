@@ -13,7 +13,7 @@ from harness.world import World
 from harness.world.costs.commitments import FleetCommitments, committed
 from harness.world.costs.machine_price import MachinePrice
 
-__all__ = ["Totals", "commitments", "machine_prices", "totals"]
+__all__ = ["Totals", "commitments", "machine_prices", "node_capacity_type", "totals"]
 
 
 def machine_prices(world: World) -> Mapping[str, MachinePrice]:
@@ -21,7 +21,7 @@ def machine_prices(world: World) -> Mapping[str, MachinePrice]:
     prices: dict[str, MachinePrice] = {}
     for node in world.view.list("Node"):
         if _size_of(node):
-            prices[name_of(node)] = world.price(_size_of(node), _capacity_type(node))
+            prices[name_of(node)] = world.price(_size_of(node), node_capacity_type(node))
     return prices
 
 
@@ -51,8 +51,8 @@ def totals(world: World) -> Totals:
         manifest for manifest in world.applied if manifest.get("kind") == "Node" and name_of(manifest) not in made
     ]
     there = {name_of(node) for node in world.view.list("Node")}
-    old = [(_size_of(node), _capacity_type(node)) for node in applied if name_of(node) in there]
-    gone = [(_size_of(node), _capacity_type(node)) for node in applied if name_of(node) not in there]
+    old = [(_size_of(node), node_capacity_type(node)) for node in applied if name_of(node) in there]
+    gone = [(_size_of(node), node_capacity_type(node)) for node in applied if name_of(node) not in there]
     machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.vms()]
     priced = {kind: world.price(*kind) for kind in {*old, *gone, *machines}}
 
@@ -79,7 +79,7 @@ def commitments(world: World) -> FleetCommitments | None:
     machines = []
     for node in world.view.list("Node"):
         price = prices.get(name_of(node))
-        if price is not None and price.usd is not None and _capacity_type(node) != SPOT:
+        if price is not None and price.usd is not None and node_capacity_type(node) != SPOT:
             machines.append((_size_of(node), price.usd))
     return committed(world.cloud.market, world.region, machines)
 
@@ -88,5 +88,6 @@ def _size_of(node: Object) -> str:
     return labels_of(node).get(INSTANCE_TYPE, "")
 
 
-def _capacity_type(node: Object) -> str:
+def node_capacity_type(node: Object) -> str:
+    """Return `spot` for a Node of a spot machine, of Karpenter's or an agent pool's; else nothing."""
     return SPOT if SPOT in (labels_of(node).get(CAPACITY_TYPE), labels_of(node).get(AKS_SCALE_SET_PRIORITY)) else ""
