@@ -1,6 +1,7 @@
 // Builds the static folder of the playground: node build.mjs FOLDER. tools/playground.py has put wheels and examples there.
 import { build } from "esbuild";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadPyodide } from "pyodide";
 
@@ -38,3 +39,11 @@ for (const name of ["project", "scenario"]) {
   writeFileSync(join(folder, `${name}.tar.xz`), archive(`/wheels/${name}`).toJs());
 }
 rmSync(join(folder, "wheels"), { recursive: true });
+
+// The list of all files for the worker that keeps them, with a version that changes when one of them does.
+const files = readdirSync(folder, { recursive: true }).map((name) => name.replaceAll("\\", "/")).filter((name) => statSync(join(folder, name)).isFile() && name !== "offline.js").sort();
+const version = createHash("sha256");
+for (const name of files) version.update(name).update(readFileSync(join(folder, name)));
+const worker = readFileSync(join(here, "src", "offline.js"), "utf8");
+const values = `const VERSION = ${JSON.stringify(version.digest("hex").slice(0, 16))};\nconst FILES = ${JSON.stringify(["./", ...files])};\n`;
+writeFileSync(join(folder, "offline.js"), values + worker);

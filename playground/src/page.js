@@ -5,7 +5,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
-import { NotShared, readState, writeState } from "./share.js";
+import { LIMITS, isName, NotShared, readState, writeState } from "./share.js";
 import { optionOf, withOption } from "./command.js";
 
 const at = (id) => document.getElementById(id);
@@ -44,6 +44,8 @@ const editor = new EditorView({
 
 function show(name) {
   state.shown = name;
+  at("name").value = name;
+  at("remove").disabled = Object.keys(state.files).length < 2;
   editor.dispatch({
     changes: { from: 0, to: editor.state.doc.length, insert: state.files[name] ?? "" },
     effects: named.reconfigure(EditorView.contentAttributes.of({ "aria-label": name })),
@@ -68,6 +70,63 @@ function fill(files, command, commands = []) {
   readOptions();
   show(Object.keys(files)[0] ?? "world.yaml");
 }
+
+/** Adds files of the reader; one of the same name takes the place of the old one. */
+function add(files) {
+  const names = Object.keys(files);
+  const wrong = names.find((name) => !isName(name));
+  if (wrong !== undefined) return say(`${wrong} is no name that a file can have: letters, digits, dots, - and _.`, true);
+  if (new Set([...Object.keys(state.files), ...names]).size > LIMITS.files) return say(`These are more than ${LIMITS.files} files.`, true);
+  Object.assign(state.files, files);
+  show(names.at(-1));
+  say(`${names.join(", ")}: name ${names.length === 1 ? "it" : "them"} in the command, then Run.`);
+}
+
+const empty = () => {
+  let number = 1;
+  while (`file-${number}.yaml` in state.files) number += 1;
+  return `file-${number}.yaml`;
+};
+
+async function opened(files) {
+  const large = files.find((file) => file.size > LIMITS.unpacked);
+  if (large) return say(`${large.name} has more than ${LIMITS.unpacked / 1024 ** 2} MiB: too much for this page, not for the command line.`, true);
+  if (files.length) add(Object.fromEntries(await Promise.all(files.map(async (file) => [file.name.replaceAll(" ", "-"), await file.text()]))));
+}
+
+at("new").onclick = () => {
+  add({ [empty()]: "" });
+  editor.focus();
+};
+at("open").onclick = () => at("chosen").click();
+at("chosen").onchange = async () => {
+  await opened([...at("chosen").files]);
+  at("chosen").value = "";
+};
+addEventListener("dragover", (event) => event.preventDefault(), true);
+addEventListener("drop", (event) => {
+  if (!event.dataTransfer?.files.length) return;
+  event.preventDefault();
+  event.stopPropagation(); // the editor would paste their text
+  opened([...event.dataTransfer.files]);
+}, true);
+at("name").onchange = () => {
+  const name = at("name").value;
+  if (name === state.shown) return;
+  if (!isName(name) || name in state.files) {
+    say(name in state.files ? `There is a file ${name} already.` : `${name} is no name that a file can have: letters, digits, dots, - and _.`, true);
+    at("name").value = state.shown;
+    return;
+  }
+  state.files = Object.fromEntries(Object.entries(state.files).map(([file, text]) => [file === state.shown ? name : file, text]));
+  show(name);
+  say(`${name}: name it in the command, then Run.`);
+};
+at("remove").onclick = () => {
+  const index = Object.keys(state.files).indexOf(state.shown);
+  delete state.files[state.shown];
+  show(Object.keys(state.files)[Math.max(0, index - 1)]);
+};
 
 /** Shows in the two selections what the command says; the command is the truth. */
 function readOptions() {
@@ -170,8 +229,15 @@ options(at("release"), `${release}, unless given`, releases);
 options(at("region"), `${region}, unless given`, regions);
 at("example").replaceChildren(
   ...examples.map(({ title }, value) => Object.assign(document.createElement("option"), { value, textContent: title })),
+  Object.assign(document.createElement("option"), { value: "own", textContent: "Your own files" }),
 );
 at("example").onchange = () => {
+  if (at("example").value === "own") {
+    fill({ "file-1.yaml": "" }, "explain file-1.yaml", ["explain file-1.yaml", "simulate file-1.yaml", "validate file-1.yaml"]);
+    say("Paste NodePools, AKSNodeClasses, pods and workloads here, or open files. Then Run.");
+    editor.focus();
+    return;
+  }
   const { files, commands } = examples[at("example").value];
   fill(files, commands[0], commands);
   ask();
@@ -225,3 +291,9 @@ async function open() {
 }
 await open();
 addEventListener("hashchange", open);
+
+/** A worker of the browser keeps the page's files; where there is none (no HTTPS, a private window) the page is as before. */
+navigator.serviceWorker?.register("offline.js").then(
+  () => navigator.serviceWorker.ready.then(() => (at("offline").hidden = false)),
+  () => {},
+);

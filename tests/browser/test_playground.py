@@ -16,6 +16,7 @@ import pytest
 
 from harness.__main__ import main
 from tests.project.tree import ROOT
+from tests.small_world import POD, POOL
 
 FOLDER = ROOT / "build" / "playground"
 EXAMPLES = json.loads((FOLDER / "examples.json").read_text())["examples"] if FOLDER.is_dir() else []
@@ -252,3 +253,41 @@ def test_a_mistake_is_an_answer(page: Playground) -> None:
     page.tab.press("#command", "Enter")
     assert "did you mean 'explain'?" in page.answer()
     assert page.status.startswith("Exit code 2,")
+
+
+def test_own_files_are_pasted_opened_named_and_removed(page: Playground, tmp_path: Path) -> None:
+    page.open()
+    tab = page.tab
+    tab.select_option("#example", label="Your own files")
+    assert tab.locator("#files button").all_text_contents() == ["file-1.yaml"]
+    tab.keyboard.insert_text(POOL)
+    (tmp_path / "a pod.yaml").write_text(POD)
+    tab.set_input_files("#chosen", str(tmp_path / "a pod.yaml"))
+    tab.locator("#files button", has_text="a-pod.yaml").wait_for()
+    tab.fill("#name", "../pod.yaml")
+    tab.press("#name", "Enter")
+    assert "no name that a file can have" in page.status
+    tab.fill("#name", "pod.yaml")
+    tab.press("#name", "Enter")
+    tab.click("#new")
+    assert tab.locator("#files button").all_text_contents() == ["file-1.yaml", "pod.yaml", "file-2.yaml"]
+    tab.click("#remove")
+    assert tab.locator("#files button[aria-selected=true]").text_content() == "pod.yaml"
+    tab.fill("#command", "explain file-1.yaml pod.yaml")
+    tab.click("#run")
+    assert "Pod/web: bound on Node" in page.answer()
+
+
+def test_it_works_without_its_host_after_the_first_load(browser: Any) -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(FOLDER))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        playground = Playground(browser, f"http://127.0.0.1:{server.server_address[1]}/")
+        try:
+            first = playground.open()
+            playground.tab.locator("#offline").wait_for(state="visible", timeout=PATIENCE)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert playground.open() == first
+    playground.tab.context.close()
