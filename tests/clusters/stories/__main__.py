@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plainlines import print_lines
-from tests.clusters.stories.facts import differences, leaves, without
+from tests.clusters.stories.facts import differences, leaves, repeated
 from tests.clusters.stories.generating import KINDS, story
 from tests.clusters.stories.memory import told_in_memory
 from tests.clusters.stories.real import Stage, stage
@@ -40,38 +40,30 @@ def main() -> int:
                 _judge(told, facts, unsteady, kubernetes, counts)
                 if arguments.record:
                     record(told, facts, kubernetes)
-                if arguments.shrink and compared(facts, told_in_memory(told, kubernetes), unsteady):
+                if arguments.shrink and differences(facts, told_in_memory(told, kubernetes)):
                     _print_shrunk(place, told, kubernetes)
     return _report(counts, arguments.seed, kubernetes)
 
 
-def twice(place: Stage, stories: Sequence[Story]) -> list[tuple[Story, list[Any], list[str]]]:
-    """Tells stories twice; returns of each the facts that repeat, and the places of those that do not."""
+def twice(place: Stage, stories: Sequence[Story]) -> list[tuple[Story, list[Any], int]]:
+    """Tells stories twice; returns of each the facts that repeat, and the number of those that do not."""
     again = [Story(f"{one.name}x", one.kind, one.steps) for one in stories]
     first = place.tell(stories)
     second = [json.loads(json.dumps(facts)) for facts in place.tell(again)]
     found = []
     for one, facts, others in zip(stories, first, second, strict=True):
-        unsteady = differences(facts, others)
-        found.append((one, without(facts, unsteady), unsteady))
+        found.append((one, repeated(facts, others), len(differences(facts, others))))
     return found
 
 
-def _judge(
-    told: Story, facts: list[Any], unsteady: list[str], kubernetes: str, counts: Counter[tuple[str, str]]
-) -> None:
-    lines = compared(facts, told_in_memory(told, kubernetes), unsteady)
+def _judge(told: Story, facts: list[Any], unsteady: int, kubernetes: str, counts: Counter[tuple[str, str]]) -> None:
+    lines = differences(facts, told_in_memory(told, kubernetes))
     counts[told.kind, "stories"] += 1
     counts[told.kind, "agree"] += not lines
     counts[told.kind, "facts"] += leaves(facts)
-    counts[told.kind, "unsteady"] += len(unsteady)
+    counts[told.kind, "unsteady"] += unsteady
     if lines:
         print_lines("\n  ".join([f"{told.name}: {json.dumps(told.as_json())}", *lines[:12]]))
-
-
-def compared(facts: list[Any], memory: list[Any], unsteady: Sequence[str]) -> list[str]:
-    """Where the facts that repeat differ from those in memory."""
-    return differences(without(facts, unsteady), without(memory, unsteady))
 
 
 def record(told: Story, facts: list[Any], kubernetes: str) -> None:
@@ -85,8 +77,8 @@ def _print_shrunk(place: Stage, told: Story, kubernetes: str) -> None:
 
     def differs(shorter: Story) -> bool:
         named = Story(f"{told.name}-t{next(number)}", told.kind, shorter.steps)
-        ((_, facts, unsteady),) = twice(place, [named])
-        return bool(compared(facts, told_in_memory(named, kubernetes), unsteady))
+        ((_, facts, _),) = twice(place, [named])
+        return bool(differences(facts, told_in_memory(named, kubernetes)))
 
     print_lines(f"shrunk: {json.dumps(shrunk(told, differs).as_json())}")
 

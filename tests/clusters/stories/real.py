@@ -13,8 +13,10 @@ from typing import Any
 from harness.clusters.apiserver.cluster import ApiServerCluster
 from harness.clusters.client.events import EventFeed
 from harness.engine.ports import ADMIN, Change, ChangeType, Writer
-from harness.kube.api.objects import Object, name_of, namespace_of, uid_of
+from harness.kube.api.objects import Object, finalizers_of, name_of, namespace_of, uid_of
 from harness.kube.api.status import ApiError
+from harness.kube.scheduling.pods import is_terminal
+from harness.kube.workloads.job_pods import FINALIZER
 from lazyrecords import dataclass
 from tests.clusters.stories.acting import first_objects, take
 from tests.clusters.stories.facts import WORKLOADS, Watcher
@@ -27,6 +29,9 @@ _QUIET = 4.0
 """Seconds without a change after which a story is at rest: longer than anything takes that a story asks for."""
 _QUIET_OF_JOBS = 13.0
 """The same of Jobs, whose pods come again ten seconds after the first failure."""
+_PATIENCE = 3
+"""How many times as long a story waits in which pods have ended that their Job has not counted: a control plane that a loaded machine
+held up for that long is not at rest."""
 _LONGEST = 420.0
 _EARLY, _LATE = 10, 30
 """Seconds of a minute in which stories of CronJobs may begin, so that as many minutes begin in each of them."""
@@ -111,7 +116,11 @@ class Stage:
 
     def _rests(self, told: _Told) -> bool:
         now = time.monotonic()
-        return now >= told.until and now - told.moved >= told.quiet
+        if now < told.until or now - told.moved < told.quiet:
+            return False
+        pods = self._cluster.view.list("Pod", namespace=told.story.name)
+        uncounted = any(is_terminal(pod) and FINALIZER in finalizers_of(pod) for pod in pods)
+        return not uncounted or now - told.moved >= _PATIENCE * told.quiet
 
     def _go_on(self, told: _Told) -> None:
         if told.step >= 0:

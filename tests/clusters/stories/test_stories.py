@@ -6,13 +6,13 @@ Recorded by `make stories RECORD=1` (KUBEBUILDER_ASSETS); the seed of a story is
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clusters.stories.facts import differences, leaves
+from tests.clusters.stories.facts import differences, leaves, repeated
 from tests.clusters.stories.generating import KINDS, story
 from tests.clusters.stories.memory import told_in_memory
 from tests.clusters.stories.shrinking import shrunk
@@ -54,6 +54,35 @@ def test_a_difference_is_told_with_its_place() -> None:
         "order[1]: real '-b', memory '+b'",
         "pods.1: real 3, memory 2",
     ]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_fact_of_one_telling_alone_is_not_compared(turned: bool) -> None:
+    late = [{"status": {"active": 1}, "events": ["a"], "most": {"ready": 1}}]
+    done = [{"status": {"succeeded": 1}, "events": ["a", "b"], "most": {"ready": 1}}]
+    facts = repeated(done, late) if turned else repeated(late, done)
+    assert facts == [{"status": {"active": None, "succeeded": None}, "events": None, "most": {"ready": 1}}]
+    assert differences(facts, late) == differences(facts, done) == []
+    assert differences(facts, [{**done[0], "most": {"ready": 2}}]) == ["[0].most.ready: real 1, memory 2"]
+
+
+def test_pods_that_live_while_a_job_is_replaced_are_not_counted() -> None:
+    drawn = {policy: next(_cron_jobs(policy)) for policy in ("Replace", "Allow")}
+    peaks = {policy: told_in_memory(told, "1.36.3")[1]["most"] for policy, told in drawn.items()}
+    assert peaks["Replace"]["living"] is None
+    assert peaks["Replace"]["there"] == 2
+    assert peaks["Allow"]["living"]
+
+
+def _cron_jobs(policy: str) -> Iterator[Story]:
+    """Yield stories of a CronJob of this policy that waits for Jobs which do not end."""
+    for number in range(200):
+        drawn = story("CronJob", 6, number)
+        (cron_job,) = (obj for obj in drawn.steps[0].value if obj["kind"] == "CronJob")
+        ends = "ends" in cron_job["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+        waits = drawn.steps[1].verb == "wait"
+        if cron_job["spec"].get("concurrencyPolicy", "Allow") == policy and waits and not ends:
+            yield drawn
 
 
 def test_a_story_that_differs_is_shortened() -> None:
