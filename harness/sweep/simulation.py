@@ -57,7 +57,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         rejected=tuple(
             f"{rejection.object}: {rejection.text}" for rejection in world.rejections if is_mistake(rejection)
         ),
-        usd_per_hour=world.cost() + world.agent_pools.usd_per_hour(world.price),
+        usd_per_hour=world.cost(),
         usd=bill.usd(),
         seconds=world.clock.seconds,
         machines=bill.machines,

@@ -36,6 +36,8 @@ class Situation:
     options: Mapping[str, Any] = field(default_factory=dict)
     azure: Mapping[str, Any] = field(default_factory=dict)
     times: Mapping[str, float] = field(default_factory=dict)
+    recorded: bool = False
+    storage_classes: bool = True
     seed: int = 0
     attempt_seconds: float | None = None
     time_limit: float | None = None

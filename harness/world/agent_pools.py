@@ -94,10 +94,9 @@ class AgentPools:
         self._known(pool)
         return scale_set_id(self._cloud.state, self._id(pool)).name
 
-    def usd_per_hour(self, price: Any) -> float:
-        """Return what all machines of pools cost; `price` gives that of a size and a capacity type."""
-        machines = [vm for machines_of_pool in self._machines.values() for vm in machines_of_pool.values()]
-        return sum(price(vm.size, "spot" if vm.priority == "Spot" else "").usd or 0.0 for vm in machines)
+    def machines(self) -> Sequence[VirtualMachine]:
+        """Return the machines of all pools, those that leave among them."""
+        return [machine for of_pool in self._machines.values() for machine in of_pool.values()]
 
     def make(self, name: str, properties: Mapping[str, Any]) -> None:
         """Make a pool, or change one that is there to these properties. Raises PoolRefused."""

@@ -156,9 +156,8 @@ class World(Observations):
 
     def drain(self, node: str) -> None:
         """Cordon a Node and evict its pods as time passes: evictions that a budget forbids are tried again after 5 s.
-        Raises ApiError 404. Raises ApiError 404.
 
-        As `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`.
+        As `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`. Raises ApiError 404.
         """
         self.cordon(node)
         self.drains.start(node)

@@ -113,6 +113,4 @@ def test_what_aks_refuses_is_said_in_its_words(world: World) -> None:
 
 def test_a_pool_costs_what_its_machines_cost(world: World) -> None:
     world.add_agent_pool("apps", APPS)
-    assert world.agent_pools.usd_per_hour(world.price) == pytest.approx(
-        3 * (world.price("Standard_D4s_v5", "").usd or 0)
-    )
+    assert world.cost() == pytest.approx(3 * (world.price("Standard_D4s_v5", "").usd or 0))

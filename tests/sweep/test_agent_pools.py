@@ -10,6 +10,7 @@ from harness.sweep.plan import read_plan
 from harness.sweep.simulation import simulate
 from harness.sweep.situation import Situation
 from harness.testing import deployment
+from harness.world import World
 
 SIZE = "Standard_D8s_v5"
 POOL = {"name": "apps", "count": 2, "vmSize": SIZE}
@@ -83,3 +84,17 @@ def test_other_pools_are_another_question(tmp_path: Path) -> None:
         keys |= {planned.key for planned in read_plan(path, "plan.yaml").planned}
 
     assert len(keys) == 3
+
+
+def test_the_world_and_the_sweep_have_one_cost() -> None:
+    world = World(region="polandcentral")
+    world.add_agent_pool("apps", {key: value for key, value in POOL.items() if key != "name"})
+
+    world.settle()
+
+    assert (
+        world.cost()
+        == simulate(deployment("web", 1), situation=Situation(region="polandcentral", agent_pools=(POOL,))).usd_per_hour
+    )
+    assert world.cost() == pytest.approx(2 * (world.price(SIZE, "").usd or 0.0))
+    assert world.cost() > 0

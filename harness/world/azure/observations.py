@@ -78,6 +78,7 @@ class AzureObservations(Assembly):
         return "" if discount is None else percent(discount)
 
     def cost(self) -> float:
-        """USD per hour of all virtual machines that Karpenter made; one without a price counts as nothing."""
-        kinds = ((vm.size, SPOT if vm.priority == "Spot" else "") for vm in self.vms())
+        """USD per hour of all machines of this cloud, Karpenter's and those of agent pools; one without a price counts as nothing."""
+        machines = (*self.vms(), *self.agent_pools.machines())
+        kinds = ((vm.size, SPOT if vm.priority == "Spot" else "") for vm in machines)
         return sum(self.price(size, kind).usd or 0.0 for size, kind in kinds)
