@@ -131,3 +131,19 @@ def test_what_admission_adds_counts_a_minute_later() -> None:
     world.apply(pod("c", cpu="1500m"))
     world.advance(5)
     assert set(launched(world)[2:]) == {"Standard_D4s_v5"}
+
+
+def test_karpenter_judges_no_pod_of_a_daemonset() -> None:
+    """Core pkg/controllers/provisioning/provisioner.go GetPendingPods: each names its node by matchFields, which it would refuse."""
+    small = requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5")
+    world = World()
+    world.apply(nodeclass(), nodepool(small), pod("a", cpu="1500m"))
+    world.settle()
+    world.apply(daemonset("agent", cpu="1"), pod("b", cpu="100m"), pod("c", cpu="1500m"))
+    world.settle()
+    agents = [one for one in world.list("Pod") if one["metadata"]["name"].startswith("agent-")]
+    waiting = [one["metadata"]["name"] for one in agents if "nodeName" not in one["spec"]]
+    assert waiting
+    assert world.karpenter.waiting[1] == 0
+    events = [event for event in world.events if event.object.name in waiting and event.source == "karpenter"]
+    assert [event.message for event in events if event.reason == "FailedScheduling"] == []

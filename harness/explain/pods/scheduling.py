@@ -132,10 +132,11 @@ class Explainer(Listener):
             return replace(named, waiting=waits, **{"refused": (), **self._without_simulation(together, node)})
         snapshot, types = inputs
         ledger, results = self._replayed(snapshot, types)
-        sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
+        ignored = results.ignored.get(key, "") if is_provisionable(pod) else ""
+        sentence = ignored or str(results.errors.get(key, ""))
         entries = ledger.of(key)
         waiting = () if node or sentence else self._waiting(pod)
-        if key in results.ignored:
+        if ignored:
             waiting = tuple(volume_remedies(self._world, pod))
         if results.timed_out and not entries and not (node or sentence):
             waiting = (*waiting, "Karpenter's simulation timed out before it came to the pod")
@@ -145,7 +146,7 @@ class Explainer(Listener):
             return replace(self._alike[alike], pod=key, workload=named.workload, target=named.target)
         tried = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
-        filtered = ledger.filtered if considered and key not in results.ignored else ()
+        filtered = ledger.filtered if considered and not ignored else ()
         looked_at = [*filtered, *tried.values()]
         refusals = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
         advice = Advice()
@@ -154,7 +155,7 @@ class Explainer(Listener):
             advice = self._advice(advised, snapshot, types, [*tried.values(), *filtered])
         explained = replace(
             named,
-            state="bound" if node else "ignored" if key in results.ignored else "pending",
+            state="bound" if node else "ignored" if ignored else "pending",
             place=named.place or _joined(entries),
             sentence=sentence,
             pools=tuple(self._pool(entry, types, pod) for entry in looked_at),

@@ -213,6 +213,9 @@ class Provisioner:
         results = solve(
             snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger, memory=self._memory
         )
+        if results.ignored:  # GetPendingPods: of pods that it would not provision for it judges none
+            ignored = {key: text for key, text in results.ignored.items() if self._is_judged(key)}
+            results = replace(results, ignored=ignored)
         self._solved, self._results = state, results
         for listener in self._listeners:
             listener.solved(snapshot, types, results, ledger)
@@ -280,6 +283,10 @@ class Provisioner:
     def _pod(self, key: str) -> Object | None:
         namespace, _, name = key.partition("/")
         return self._view.get("Pod", name, namespace)
+
+    def _is_judged(self, key: str) -> bool:
+        pod = self._pod(key)
+        return pod is not None and is_provisionable(pod)
 
     def create(self, planned: PlannedNodeClaim) -> Object:
         """Create a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
