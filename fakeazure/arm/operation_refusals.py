@@ -108,17 +108,17 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             409,
             "RoleDefinitionWithSameNameExists",
             "A custom role with the same name already exists in this directory. Use a different name",
-        ),
+        ),  # guess
         "PolicyDefinitionNotFound": (
             404,
             "PolicyDefinitionNotFound",
             "The policy definition '{name}' could not be found.",
-        ),
+        ),  # guess
         "PolicySetDefinitionNotFound": (
             404,
             "PolicySetDefinitionNotFound",
             "The policy set definition '{name}' could not be found.",
-        ),
+        ),  # guess
         "BasicAddressRetired": (
             400,
             "IPv4BasicSkuPublicIpCountLimitReached",

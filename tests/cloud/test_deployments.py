@@ -278,6 +278,24 @@ def test_a_template_of_many_expressions_is_refused() -> None:
         ("[lessOrEquals('a', 'a')]", True),
         ("[coalesce(null(), null())]", None),
         ("[base64ToString(base64('é'))]", "é"),
+        ("[bool('1')]", False),
+        ("[bool(-2)]", True),
+        ("[equals(createArray(1), createArray(true()))]", False),
+        ("[contains(createArray(createObject('a', 1)), createObject('a', true()))]", False),
+        ("[intersection(createObject('a', 1, 'b', 2), createObject('a', true(), 'b', 2))]", {"b": 2}),
+        ("[indexOf(createArray(createArray(1)), createArray(true()))]", -1),
+        ("[string(createObject('a', 'ü'))]", '{"a":"ü"}'),
+        ("[first(createArray())]", None),
+        ("[last('')]", ""),
+        ("[format('{{\"a\": \"{0}\"}}', 'x')]", '{"a": "x"}'),
+        (
+            "[format('{0}, {1}. Formatted number: {2:N0}', 'Hello', 'User', 8175133)]",
+            "Hello, User. Formatted number: 8,175,133",
+        ),
+        ("[format('{0,4}|{0,-4}|{0:D3}|{0:X4}|{0:000}|{0:F1}|{1:D3}', 42, 'a')]", "  42|42  |042|002A|042|42.0|a"),
+        ("[format('{0:x}', -1)]", "ffffffffffffffff"),
+        ("[dateTimeAdd('2020-04-07 04:03:02Z', 'P3Y', 'yyyy-M-d H:m:s')]", "2023-4-7 4:3:2"),
+        ("[dateTimeAdd('2020-04-07 14:53:14Z', 'P1D', 'R')]", "Wed, 08 Apr 2020 14:53:14 GMT"),
     ],
 )
 def test_functions_follow_arms_rules(text: str, value: Any) -> None:
@@ -314,6 +332,17 @@ def test_functions_follow_arms_rules(text: str, value: Any) -> None:
         ("[toLower('a', 'b')]", "was invoked with '2' parameter(s)"),
         ("[less('a', 1)]", "two parameters of one type"),
         ("[base64ToString('%')]", "base64 of UTF-8"),
+        ("[format('{')]", "'{{' and '}}' for braces"),
+        ("[format('{0:C}', 1)]", "a format of numbers that is not emulated: 'C'"),
+        ("[format('{0,9999999}', 1)]", "a width that is too large"),
+        ("[float('nan')]", "a string that is a number"),
+        ("[float('1e999')]", "a string that is a number"),
+        ("[lambda('x', 1)]", "The template function 'lambda' is not valid here"),
+        (
+            "[createArray(lambda('x', 1))]",
+            "expects its parameter to be a value. The provided value is of type 'Lambda'",
+        ),
+        ("[map(createArray(1), lambda('x', lambda('y', 1)))]", "The template function 'lambda' is not valid here"),
     ],
 )
 def test_functions_refuse_in_arms_form(text: str, words: str) -> None:
@@ -332,6 +361,8 @@ LITERALS = (
     "true()",
     "createObject('a', 1)",
     "json('1.5')",
+    "'1e999'",
+    "lambda('x', lambdaVariables('x'))",
 )
 
 

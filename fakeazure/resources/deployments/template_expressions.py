@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fakeazure.arm.tokens import DEEPEST, Tokens
+from fakeazure.resources.deployments.template_formats import FORMATS
 from fakeazure.resources.deployments.template_functions import FUNCTIONS as PLAIN
 from fakeazure.resources.deployments.template_functions import Function, wrong
 from fakeazure.resources.deployments.template_lambdas import LAMBDAS
@@ -31,7 +32,7 @@ _KEPT = 512
 LISTING = "list*"
 """Key of the function that stands for every `list...`, which is given the name that it is called by first."""
 Functions = Mapping[str, Function]
-FUNCTIONS: Functions = {**PLAIN, **TEXTS, **NETWORKS, **LAMBDAS}
+FUNCTIONS: Functions = {**PLAIN, **FORMATS, **TEXTS, **NETWORKS, **LAMBDAS}
 """The functions that know nothing of a deployment."""
 _LOWERED: Functions = {name.lower(): function for name, function in FUNCTIONS.items()}
 
@@ -92,7 +93,14 @@ def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
         )
     tree, count = _tree(value)
     budget.step(count)
-    return _Evaluation(scope, budget, {}).of(tree)
+    return _plain(_Evaluation(scope, budget, {}).of(tree))
+
+
+def _plain(value: Any) -> Any:
+    """A value that may leave an expression, or a lambda's body: lambdas are parameters of functions only."""
+    if isinstance(value, Lambda):
+        raise TemplateError("The template function 'lambda' is not valid here: it is a parameter of other functions")
+    return value
 
 
 @remember_short(_KEPT, len)
@@ -205,7 +213,7 @@ class _Evaluation:
         def call(*values: Any) -> Any:
             self.budget.step()
             bound = {**self.bound, **dict(zip(keys, values, strict=False))}
-            return _Evaluation(self.scope, self.budget, bound).of(body[0])
+            return _plain(_Evaluation(self.scope, self.budget, bound).of(body[0]))
 
         return Lambda(len(keys), call)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from fakeazure.arm import relaxed_json
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployments.template_values import INT64, Budget, TemplateError, type_name
+from fakeazure.resources.deployments.template_values import INT64, Budget, Lambda, TemplateError, equal, type_name
 from lazyrecords import dataclass
 
 NESTING = 64
@@ -58,7 +58,7 @@ class Function:
         for place, argument in enumerate(arguments):
             kind = kinds[min(place, len(kinds) - 1)]
             types, words = _KINDS[kind if kind == "?" else kind.rstrip("?*") or "?"]
-            if types and type_name(argument) not in types:
+            if type_name(argument) not in types if types else isinstance(argument, Lambda):
                 type_given = type_name(argument)
                 raise wrong(name, f"expects its parameter to be {words}. The provided value is of type '{type_given}'")
         budget.step()
@@ -83,7 +83,7 @@ def text_of(budget: Budget, value: Any) -> str:
     if isinstance(value, str):
         return value
     budget.take(value)
-    return json.dumps(value, separators=(",", ":"), default=dict)
+    return json.dumps(value, separators=(",", ":"), default=dict, ensure_ascii=False)
 
 
 def _concat(budget: Budget, *values: Any) -> Any:
@@ -94,18 +94,6 @@ def _concat(budget: Budget, *values: Any) -> Any:
     if any(isinstance(value, list | tuple) for value in values):
         raise wrong("concat", "expects parameters that are all arrays, or none")
     return "".join(text_of(budget, value) for value in values)
-
-
-def _format(budget: Budget, pattern: str, *values: Any) -> str:
-    def filled(match: re.Match[str]) -> str:
-        place = int(match[1][:9])
-        if place >= len(values):
-            raise wrong("format", f"has no parameter for '{{{match[1][:9]}}}'")
-        text = text_of(budget, values[place])
-        budget.spend(len(text))
-        return text
-
-    return re.sub(r"\{(\d+)\}", filled, pattern, flags=re.ASCII)
 
 
 def _replace(budget: Budget, value: str, old: str, new: str) -> str:
@@ -141,11 +129,19 @@ def _contains(holder: Any, item: Any) -> bool:
         return isinstance(item, str | int) and str(item) in holder
     if isinstance(holder, Mapping):
         return isinstance(item, str) and item.lower() in {str(key).lower() for key in holder}
-    return any(_equals(item, inner) for inner in holder)
+    return any(equal(item, inner) for inner in holder)
 
 
-def _equals(left: Any, right: Any) -> bool:
-    return type_name(left) == type_name(right) and bool(left == right)
+def _bool(value: Any) -> bool:
+    """Text is true if it is `true` in any case, a number if it is not 0 (learn.microsoft.com, "Logical functions for Bicep")."""
+    return value.lower() == "true" if isinstance(value, str) else bool(value)
+
+
+def _end(value: Any, place: int) -> Any:
+    """The first or last item, null where there is none (Bicep's type of `first` and `last`)."""
+    if value:
+        return value[place]
+    return "" if isinstance(value, str) else None
 
 
 def _object(*values: Any) -> dict[str, Any]:
@@ -252,7 +248,6 @@ def _utf8(value: str) -> str:
 
 FUNCTIONS: Mapping[str, Function] = {
     "concat": Function("? ?*", _concat, thrifty=True),
-    "format": Function("s ?*", _format, thrifty=True),
     "toLower": Function("s", lambda value: value.lower()),
     "toUpper": Function("s", lambda value: value.upper()),
     "replace": Function("s s s", _replace, thrifty=True),
@@ -265,8 +260,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "contains": Function("sao ?", _contains),
     "length": Function("sao", len),
     "empty": Function("saon", lambda value: not value),
-    "first": Function("sa", lambda value: value[0] if value else ""),
-    "last": Function("sa", lambda value: value[-1] if value else ""),
+    "first": Function("sa", lambda value: _end(value, 0)),
+    "last": Function("sa", lambda value: _end(value, -1)),
     "take": Function("sa i", lambda value, count: value[: max(0, count)]),
     "skip": Function("sa i", lambda value, count: value[max(0, count) :]),
     "createArray": Function("?*", lambda *values: list(values)),
@@ -276,12 +271,12 @@ FUNCTIONS: Mapping[str, Function] = {
     "range": Function("i i", _range),
     "string": Function("?", text_of, thrifty=True),
     "int": Function("si", _int),
-    "bool": Function("sib", lambda value: str(value).lower() in ("true", "1")),
+    "bool": Function("sib", _bool),
     "json": Function("s", _json),
     "null": Function("", lambda: None),
     "true": Function("", lambda: True),
     "false": Function("", lambda: False),
-    "equals": Function("? ?", _equals),
+    "equals": Function("? ?", equal),
     "not": Function("b", lambda value: not value),
     "and": Function("b b*", lambda *values: all(values)),
     "or": Function("b b*", lambda *values: any(values)),

@@ -10,7 +10,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from fakeazure.resources.deployments.template_functions import Function, text_of, wrong
-from fakeazure.resources.deployments.template_values import Budget, Lambda, type_name
+from fakeazure.resources.deployments.template_values import Budget, Lambda, equal, type_name
 
 
 def _map(values: Any, function: Lambda) -> list[Any]:
@@ -68,7 +68,9 @@ def _intersection(budget: Budget, *values: Any) -> Any:
     first, *others = values
     if all(isinstance(value, Mapping) for value in values):
         return {
-            key: item for key, item in first.items() if all(key in other and other[key] == item for other in others)
+            key: item
+            for key, item in first.items()
+            if all(key in other and equal(other[key], item) for other in others)
         }
     if any(isinstance(value, Mapping) for value in values):
         raise wrong("intersection", "expects parameters that are all arrays, or all objects")
@@ -111,7 +113,7 @@ def _shallow(values: Any) -> dict[str, Any]:
 def _index_of(values: Any, wanted: Any) -> int:
     if isinstance(values, str):
         return values.lower().find(str(wanted).lower())
-    places = (place for place, value in enumerate(values) if type_name(value) == type_name(wanted) and value == wanted)
+    places = (place for place, value in enumerate(values) if equal(value, wanted))
     return next(places, -1)
 
 

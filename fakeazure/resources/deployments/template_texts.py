@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from calendar import monthrange
 from collections.abc import Mapping
@@ -27,10 +28,14 @@ _PARTS: Mapping[str, str] = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
     "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p", "fff": "%f",
 }  # fmt: skip
-_FORMAT = re.compile("|".join(sorted(_PARTS, key=len, reverse=True)))
+_SHORT: Mapping[str, str] = {"M": "%m", "d": "%d", "H": "%H", "h": "%I", "m": "%M", "s": "%S"}
+"""Numbers without a leading zero."""
+_FORMAT = re.compile("|".join(("'[^']*'", *sorted(_PARTS, key=len, reverse=True), *_SHORT)))
 _STANDARD: Mapping[str, str] = {
     "d": "MM/dd/yyyy", "D": "dddd, dd MMMM yyyy", "s": "yyyy-MM-ddTHH:mm:ss", "u": "yyyy-MM-dd HH:mm:ssZ",
-    "o": "yyyy-MM-ddTHH:mm:ss.0000000Z", "t": "HH:mm", "T": "HH:mm:ss", "R": "ddd, dd MMM yyyy HH:mm:ss GMT",
+    "o": "yyyy-MM-ddTHH:mm:ss.0000000Z", "t": "HH:mm", "T": "HH:mm:ss", "R": "ddd, dd MMM yyyy HH:mm:ss 'GMT'",
+    "f": "dddd, dd MMMM yyyy HH:mm", "F": "dddd, dd MMMM yyyy HH:mm:ss", "g": "MM/dd/yyyy HH:mm", "G": "MM/dd/yyyy HH:mm:ss",
+    "M": "MMMM dd", "Y": "yyyy MMMM",
 }  # fmt: skip
 """Standard formats of .NET, as they read in its invariant culture."""
 
@@ -38,10 +43,16 @@ _STANDARD: Mapping[str, str] = {
 def shown_date(moment: datetime, pattern: str = "yyyyMMddTHHmmssZ") -> str:
     """A moment in one of .NET's formats; that of `utcNow` where none is given."""
     pattern = _STANDARD.get(pattern, pattern)
-    return _FORMAT.sub(
-        lambda part: moment.strftime(_PARTS[part[0]])[:3] if part[0] == "fff" else moment.strftime(_PARTS[part[0]]),
-        pattern,
-    )
+    return _FORMAT.sub(lambda match: _shown_part(moment, match[0]), pattern)
+
+
+def _shown_part(moment: datetime, part: str) -> str:
+    if part.startswith("'"):
+        return part[1:-1]
+    if part in _SHORT:
+        return moment.strftime(_SHORT[part]).removeprefix("0") or "0"
+    shown = moment.strftime(_PARTS[part])
+    return shown[:3] if part == "fff" else shown
 
 
 def _moment(name: str, text: str) -> datetime:
@@ -112,9 +123,12 @@ def _from_data_uri(value: str) -> str:
 
 def _float(value: Any) -> float:
     try:
-        return float(value)
+        number = float(value)
     except (ValueError, OverflowError):
-        raise wrong("float", "expects a string that is a number") from None
+        number = math.inf
+    if not math.isfinite(number):  # JSON has none that is not
+        raise wrong("float", "expects a string that is a number")
+    return number
 
 
 def _fail(message: str) -> Any:

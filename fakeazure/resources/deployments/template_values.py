@@ -43,6 +43,17 @@ def type_name(value: Any) -> str:
     return "Lambda" if isinstance(value, Lambda) else "Array"
 
 
+def equal(left: Any, right: Any) -> bool:
+    """Tell whether two values are equal as JSON: 1, 1.0 and true are three values, within arrays and objects too."""
+    if type_name(left) != type_name(right):
+        return False
+    if isinstance(left, Mapping):
+        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(equal, left, right))
+    return bool(left == right)
+
+
 @dataclass(slots=True)
 class Budget:
     """The budget of one deployment: tokens and calls, and bytes of all values of its expressions."""
