@@ -55,6 +55,38 @@ def values(properties: Any) -> dict[str, Any]:
     return {name: output["value"] for name, output in properties["outputs"].items()}
 
 
+@pytest.mark.parametrize(
+    ("declared", "value", "words"),
+    [
+        ({"type": "string", "minLength": 3}, "ab", "Length of the value should be greater than or equal to '3'."),
+        ({"type": "securestring", "maxLength": 1}, "ab", "Length of the value should be less than or equal to '1'."),
+        ({"type": "array", "maxLength": 1}, [1, 2], "Length of the value should be less than or equal to '1'."),
+        ({"type": "int", "minValue": 3}, 2, "The value should be greater than or equal to '3'."),
+        ({"type": "int", "maxValue": 3}, 4, "The value should be less than or equal to '3'."),
+    ],
+)
+def test_a_parameter_is_held_to_its_bounds(declared: dict[str, Any], value: Any, words: str) -> None:
+    driver = Driver(timing=INSTANT)
+    template = {"parameters": {"p": declared}, "resources": []}
+    assert f"The provided value for the template parameter 'p' is not valid. {words}" in deploy(
+        driver, template, p=value
+    )
+    for bound in ("minLength", "maxLength", "minValue", "maxValue"):
+        if bound in declared:
+            declared[bound] = len(value) if isinstance(value, str | list) else value
+    assert deploy(driver, template, p=value)["provisioningState"] == "Succeeded"
+
+
+def test_a_parameter_that_a_template_has_not_is_refused() -> None:
+    driver = Driver(timing=INSTANT)
+    template: dict[str, Any] = {"parameters": {"a": {"type": "int"}, "b": {"type": "int"}}, "resources": []}
+    refusal = deploy(driver, template, A=1, b=2, c=3, d=4)
+    assert "The template parameters 'c, d' in the parameters file are not valid" in refusal
+    assert "The only supported parameters for this template are 'a, b'." in refusal
+    inner = nested("inner", {"parameters": {}, "resources": []}, properties={"parameters": {"c": {"value": 1}}})
+    assert "The template parameters 'c'" in str(deploy(driver, {"resources": [inner]}))
+
+
 def test_a_resource_is_copied_and_can_be_waited_for_by_the_name_of_its_loop() -> None:
     driver = Driver(timing=INSTANT)
     template = {

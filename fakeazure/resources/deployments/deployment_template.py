@@ -29,6 +29,14 @@ _TYPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """Type of a parameter → as a deployment shows it, and the types of JSON that it takes."""
 MOST_COPIES = 800
 """Rounds of a copy loop (learn.microsoft.com, "Template limits")."""
+_BOUNDS: tuple[tuple[str, bool, str], ...] = (
+    ("minLength", True, "Length of the value should be greater than or equal to"),
+    ("maxLength", False, "Length of the value should be less than or equal to"),  # guess
+    ("minValue", True, "The value should be greater than or equal to"),  # guess
+    ("maxValue", False, "The value should be less than or equal to"),  # guess
+)
+"""Bound of a parameter, whether it is the least one, and the words of its refusal (that of `minLength` is recorded in issue 1350 of
+microsoft/vscode-azurearmtools)."""
 _EXPECTED: Mapping[str, str] = {"String": "String, Uri"}
 
 
@@ -97,6 +105,7 @@ class Scope:
         declared = section(template, "parameters")
         self._given = {name.lower(): value for name, value in values.items()}
         self._declared = {name.lower(): name for name in declared}
+        _check_names([name for name in values if name.lower() not in self._declared], declared)
         for name in declared:
             self._parameter(name)
         self.parameters = {name: self.parameters[name] for name in declared}
@@ -251,9 +260,36 @@ def escaped(value: Any) -> Any:
     return [escaped(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def _check_names(unknown: Sequence[str], declared: Mapping[str, Any]) -> None:
+    """Refuse parameters that the template does not have (recorded in Azure/azure-quickstart-templates, issue 7528)."""
+    if unknown:
+        raise TemplateError(
+            f"The template parameters '{', '.join(unknown)[:1000]}' in the parameters file are not valid; they are not present in the "
+            "original template and can therefore not be provided at deployment time. The only supported parameters for this template "
+            f"are '{', '.join(declared)[:1000]}'. Please see https://aka.ms/arm-deploy/#parameter-file for usage details."
+        )
+
+
+def _check_bounds(name: str, declared: Any, value: Any) -> None:
+    """Refuse text or an array of another length, or an integer of another size, than its parameter is bound to."""
+    if not isinstance(declared, Mapping) or isinstance(value, bool):
+        return
+    for key, least, words in _BOUNDS:
+        bound, sized = declared.get(key), isinstance(value, str | list | tuple)
+        if type(bound) is not int or sized != key.endswith("Length") or not (sized or isinstance(value, int)):
+            continue
+        size = len(value) if sized else value
+        if size < bound if least else size > bound:
+            raise TemplateError(
+                f"The provided value for the template parameter '{name[:100]}' is not valid. {words} '{bound}'. Please see "
+                "https://aka.ms/arm-template/#parameters for usage details."
+            )
+
+
 def _check_value(name: str, declared: Any, value: Any) -> None:
-    """Refuse a value of another type than its parameter has, or that is not among those allowed."""
+    """Refuse a value of another type than its parameter has, out of its bounds, or that is not among those allowed."""
     _check_type(declared, value)
+    _check_bounds(name, declared, value)
     allowed = declared.get("allowedValues") if isinstance(declared, Mapping) else None
     if isinstance(allowed, list | tuple) and not isinstance(value, list | tuple | Mapping) and value not in allowed:
         raise TemplateError(
