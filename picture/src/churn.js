@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 import { folded, h, put, s, table } from "./dom.js";
 import { roving } from "./roving.js";
 import { tip } from "./tip.js";
-import { counted, price } from "./text.js";
+import { amount, counted, price } from "./text.js";
 
 const HEIGHT = 320;
 const SHAPES = ["●", "■", "▲", "◆", "★", "✚"];
@@ -71,7 +71,7 @@ function chart(points, best, marked, whole) {
   const y = scaleLinear(ends((one) => one.disruptions), [HEIGHT - 40, 12]).nice(5);
   const inner = s("g", { transform: `translate(${left},0)` });
   for (const value of y.ticks(5)) inner.append(s("line.tick", { x1: 0, x2: width, y1: y(value), y2: y(value) }), s("text.axis.end", { x: -6, y: y(value) + 4 }, round(value)));
-  for (const value of x.ticks(Math.max(2, Math.floor(width / 110)))) inner.append(s("line.tick", { x1: x(value), x2: x(value), y1: 12, y2: HEIGHT - 40 }), s("text.axis.mid", { x: x(value), y: HEIGHT - 24 }, price(value)));
+  for (const value of x.ticks(Math.max(2, Math.floor(width / 110)))) inner.append(s("line.tick", { x1: x(value), x2: x(value), y1: 12, y2: HEIGHT - 40 }), s("text.axis.mid", { x: x(value), y: HEIGHT - 24 }, amount(value)));
   inner.append(s("text.axis.end", { x: width, y: HEIGHT - 6 }, "USD in all →"), s("text.axis", { x: 4, y: 10 }, "↑ disruptions"));
   if (best.length > 1) inner.append(s("path.front", { d: best.map((one, index) => (index ? `H${x(one.usd)}V${y(one.disruptions)}` : `M${x(one.usd)},${y(one.disruptions)}`)).join("") }));
   for (const one of points) inner.append(point(one, x, y, marked));

@@ -2,7 +2,7 @@
 import { area, curveStepAfter, line } from "d3-shape";
 import { scaleLinear } from "d3-scale";
 import { folded, h, put, s, table } from "./dom.js";
-import { counted, duration, price } from "./text.js";
+import { amount, counted, duration, price } from "./text.js";
 import { axis } from "./view.js";
 
 const HEIGHT = 150;
@@ -48,7 +48,8 @@ function chart(steps, whole, own, times) {
   const clip = `clip${Math.round(Math.random() * 1e9)}`;
   const plot = s("g", { "clip-path": `url(#${clip})` });
   const inner = s("g", { transform: `translate(${left},0)` }, s("clipPath", { id: clip }, s("rect", { x: -1, y: 0, width: width + 2, height: HEIGHT })), plot);
-  for (const value of y.ticks(4)) inner.prepend(s("line.tick", { x1: 0, x2: width, y1: y(value), y2: y(value) }), s("text.axis.end", { x: -6, y: y(value) + 4 }, price(value)));
+  for (const value of y.ticks(4)) inner.prepend(s("line.tick", { x1: 0, x2: width, y1: y(value), y2: y(value) }), s("text.axis.end", { x: -6, y: y(value) + 4 }, amount(value)));
+  inner.append(s("text.axis", { x: 4, y: 6 }, "USD per hour"));
   for (const one of axis(own, width, times, duration)) plot.append(s(`text.axis${one.turned ? ".end" : ""}`, { x: one.x, y: HEIGHT - 5 }, one.text));
   plot.append(
     s("path.area", { d: area().curve(curveStepAfter).x((step) => x(step[0])).y0(y(0)).y1((step) => y(step[1]))(steps) }),

@@ -114,7 +114,7 @@ function card(some, world) {
   const spot = machine.capacity_type === "spot";
   return h(`article.card.${kind}${now?.dark ? ".dark" : ""}`, { "data-node": machine.name, "data-usd": now ? (now.price ?? 0) * some.length : 0 },
     h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, count, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
-      h("span.usd", now && !now.on ? "$0" : price(shown.price), count ? h("span.note", " each") : null)),
+      h("span.usd", price(now && !now.on ? 0 : shown.price), count ? h("span.note", " each") : null)),
     shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
     h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : ` · ${agentPool(machine.name) || "not Karpenter's"}`),
     bars(shown, world),

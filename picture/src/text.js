@@ -16,8 +16,11 @@ export function duration(seconds) {
   return left || !text ? `${text}${left / 10}s` : text;
 }
 
-/** USD per hour: 0.1920, 3.672, 12.34; the more digits, the smaller. */
-export const price = (usd) => (usd === null || usd === undefined ? "no price" : `$${usd.toFixed(usd < 1 ? 4 : usd < 10 ? 3 : 2)}`);
+/** USD as `hourly` in harness/trace/prices.py writes them: 0.1920, 1,234.5000; for axes, which say the unit once. */
+export const amount = (usd) => usd.toLocaleString("en-US", { minimumFractionDigits: 4, maximumFractionDigits: 4 });
+
+/** A price as all texts have it: 0.1920 USD. */
+export const price = (usd) => (usd === null || usd === undefined ? "no price" : `${amount(usd)} USD`);
 
 /** Where a machine is; Karpenter calls "in no zone" 0. */
 export const zoneName = (zone) => (zone === "0" ? "no zone" : zone);

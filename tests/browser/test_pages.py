@@ -20,7 +20,7 @@ EACH = [pytest.param(name, marks=pytest.mark.smoke) if name in SMOKE else name f
 
 
 def dollars(text: str) -> float:
-    return float(text.removeprefix("$"))
+    return float(text.removesuffix(" USD"))
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -93,7 +93,7 @@ def test_a_click_in_the_corridor_sets_the_moment_of_nodes_and_cost(made: Made, o
     )  # the machine is gone, its Node is not
     assert page.tab.locator(".card").count() == 1
     assert "without its machine" in page.tab.locator(".card .why").inner_text()
-    assert page.tab.locator("#nodes .usd").first.inner_text().startswith("$0.0000")
+    assert page.tab.locator("#nodes .usd").first.inner_text().startswith("0.0000 USD")
     assert "for 0 machines" in page.tab.locator("#cost p").first.inner_text()
 
 
@@ -272,5 +272,5 @@ def test_what_is_paid_in_all_has_its_exact_span_and_says_where_a_price_is_unknow
     page = open_page(tmp_path / "page.html")
     answers, cost = (page.tab.locator(part).inner_text() for part in ("#short", "#cost"))
     assert "unknown price per hour at the end" in answers
-    assert "at least $0.5664 over 2h57s" in answers
-    assert "at least $0.5664 in all over 2h57s of virtual time" in cost
+    assert "at least 0.5664 USD over 2h57s" in answers
+    assert "at least 0.5664 USD in all over 2h57s of virtual time" in cost

@@ -82,10 +82,10 @@ def test_the_questions_are_answered(written: Callable[[bool], Path], open_page: 
     tab = open_page(written(False)).tab
     said = text_of(tab, ".answers")
     assert (
-        "Cheapest: region eastus, case as it is\n$1.000 per hour, 2 nodes: Standard_D8s_v5\nThe same at every karpenter"
+        "Cheapest: region eastus, case as it is\n1.0000 USD per hour, 2 nodes: Standard_D8s_v5\nThe same at every karpenter"
         in said
     )
-    assert "Dearest: $3.000, 3.0 times as much (region japaneast" in said
+    assert "Dearest: 3.0000 USD, 3.0 times as much (region japaneast" in said
     assert (
         "Not every pod has its place in 2 of 12 situations\n2: region japaneast; case no spot\n<b>no instance type</b> met"
         in said
@@ -100,9 +100,9 @@ def test_the_map_has_the_cheapest_first_and_says_what_breaks(written: Callable[[
     lines = [text.split("\t") for text in tab.locator("table.map tr").all_inner_texts()]
     assert lines == [
         ["region", "as it is", "no spot"],
-        ["eastus", "$1.000", "$2.000"],
-        ["westeurope", "$1.400", "$2.800"],
-        ["japaneast", "$3.000", "✕ 2/2"],
+        ["eastus", "1.0000 USD", "2.0000 USD"],
+        ["westeurope", "1.4000 USD", "2.8000 USD"],
+        ["japaneast", "3.0000 USD", "✕ 2/2"],
     ]
     tab.locator("table.map td").first.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -127,7 +127,7 @@ def test_cost_against_churn_has_a_front(written: Callable[[bool], Path], open_pa
     ]
     points.first.focus()
     tab.keyboard.press("ArrowRight")
-    assert text_of(tab, ".tip").startswith("eastus, 1.14.0, as it is\n$24.00 in all, 9 disruptions")
+    assert text_of(tab, ".tip").startswith("eastus, 1.14.0, as it is\n24.0000 USD in all, 9 disruptions")
 
 
 def test_no_serious_fault_of_accessibility(written: Callable[[bool], Path], open_page: Open) -> None:
