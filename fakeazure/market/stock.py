@@ -31,7 +31,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The shares that one VM took from shelves."""
+    """The shares that one VM took, by the shelf that had them."""
 
     parts: tuple[tuple[Shelf, int], ...]
 

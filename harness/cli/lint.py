@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import show
@@ -60,12 +61,18 @@ def warnings_of(
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return an object without its fields that are null: Go reads them as absent."""
+    """Return an object without its fields that are null: Go reads them as absent.
+
+    What has none is returned itself: a dump has many objects, and few have a null.
+    """
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        items = [_without_nulls(item) for item in value]
+        return value if all(map(is_, items, value)) else items
     if not isinstance(value, dict):
         return value
-    return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    fields = {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    same = len(fields) == len(value) and all(map(is_, fields.values(), value.values()))
+    return value if same else fields
 
 
 def show_warnings(warnings: Sequence[Annotation]) -> None:
