@@ -179,8 +179,8 @@ class NodeDeletions:
         raise _Aborted(f"Failed to drain node /{name}, due to following errors: [{' '.join(problems)}]")
 
     def _await(self, name: str, deletion: _Deletion) -> float | None:
-        """Wait for the evicted pods to end."""
-        there = {uid_of(pod) for pod in self._present(name)}
+        """Wait for the evicted pods to be gone, not just ended: upstream gets each by its name (waitPodsToDisappear)."""
+        there = {uid_of(pod) for pod in self._view.indexed("pods-by-node", name)}
         if there.isdisjoint(deletion.evicted):
             return None
         assert deletion.gone_by is not None

@@ -38,8 +38,8 @@ _RESTRICTION = "harness.kube.admission.node_restriction"
 CONSTANTS: tuple[Constant, ...] = (
     Constant(_BASE, "_STATELESS_CNI_FROM", ((1, 33), (1, 35))),
     Constant(_BASE, "_KUBERNETES_DOMAINS"),
-    Constant(_BASE, "_KUBELET_DOMAINS"),
-    Constant(_BASE, "_KUBELET_LABELS"),
+    Constant(_BASE, "KUBELET_LABEL_NAMESPACES"),
+    Constant(_BASE, "KUBELET_LABELS"),
     Constant(_IMAGES, "_AZURE_LINUX_3_FROM", ((1, 31), (1, 33))),
     Constant(_IMAGES, "_UBUNTU_2404_FROM", ((1, 33), (1, 35))),
     Constant(_COMPUTED, "_ARCHITECTURES"),
