@@ -23,7 +23,7 @@ export function cost(world, own, times) {
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   draw();
-  return h("section", { id: "cost" }, h("h2", "Cost"), now, box, folded("The same as a table", () => table("Cost over time", [
+  return h("section", { id: "cost" }, h("h2", "Cost"), now, h("p.note", "USD per hour"), box, folded("The same as a table", () => table("Cost over time", [
     { head: "from", numeric: true, cell: (row) => duration(row[0]) },
     { head: "per hour", numeric: true, cell: usdOf },
     { head: "machines", numeric: true, cell: (row) => row[2] },
@@ -49,7 +49,6 @@ function chart(steps, whole, own, times) {
   const plot = s("g", { "clip-path": `url(#${clip})` });
   const inner = s("g", { transform: `translate(${left},0)` }, s("clipPath", { id: clip }, s("rect", { x: -1, y: 0, width: width + 2, height: HEIGHT })), plot);
   for (const value of y.ticks(4)) inner.prepend(s("line.tick", { x1: 0, x2: width, y1: y(value), y2: y(value) }), s("text.axis.end", { x: -6, y: y(value) + 4 }, amount(value)));
-  inner.append(s("text.axis", { x: 4, y: 6 }, "USD per hour"));
   for (const one of axis(own, width, times, duration)) plot.append(s(`text.axis${one.turned ? ".end" : ""}`, { x: one.x, y: HEIGHT - 5 }, one.text));
   plot.append(
     s("path.area", { d: area().curve(curveStepAfter).x((step) => x(step[0])).y0(y(0)).y1((step) => y(step[1]))(steps) }),
