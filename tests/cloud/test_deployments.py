@@ -48,7 +48,8 @@ def template(driver: Driver, size: str = "Standard_D2s_v5") -> dict[str, Any]:
 
 
 def put(driver: Driver, made: dict[str, Any], name: str = "d", **parameters: Any) -> Any:
-    given = {key: {"value": value} for key, value in ({"secret": "s"} | parameters).items()}
+    standing = {"secret": "s"} if "secret" in (made.get("parameters") or ()) else {}
+    given = {key: {"value": value} for key, value in (standing | parameters).items()}
     body = {"properties": {"mode": "incremental", "template": made, "parameters": given}}
     return driver.call("PUT", driver.path("Microsoft.Resources/deployments", name), body)
 
