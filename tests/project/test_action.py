@@ -204,7 +204,7 @@ def test_a_comparison_is_a_summary_a_page_and_one_comment(change: Path) -> None:
     visible = told.partition("<details>")[0].strip().splitlines()
     assert len(visible) <= 10
     assert visible[2].startswith("- `cost: 0.0136 → 0.0273 USD per hour")
-    assert any("not simulated: CronJob nightly" in line for line in visible)
+    assert any("pods come when they are due: CronJob nightly" in line for line in visible)
     assert (change.parent / "karpenter-azure-comparison.html").stat().st_size
     assert (programs / "written").read_text().split()[2:5] == ["--method", "POST", "repos/owner/shop/issues/7/comments"]
     first = (programs / "body").read_text()

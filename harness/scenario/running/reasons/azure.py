@@ -23,7 +23,7 @@ def failure_lines(failure: FailedExpectation) -> list[str]:
     if not lines:
         about = failure.why.calls(lambda call: call.operation == wanted.resource and call.method != "GET")
         lines = about or failure.why.calls(lambda call: call.method in ("PUT", "DELETE"))
-    return listed(lines, ITEMS, "calls") or ["Azure was failure to change nothing"]
+    return listed(lines, ITEMS, "calls") or ["Azure was asked to change nothing"]
 
 
 def _cost(failure: FailedExpectation) -> list[str]:
