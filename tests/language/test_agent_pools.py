@@ -59,6 +59,7 @@ WITH_AUTOSCALER = SCALED + "  clusterAutoscaler: {expander: random}\n"
         (HEAD.replace("D4s_v5}", "D4s_v5, minCount: 1}"), "minCount and maxCount need enableAutoScaling: true"),
         (WITH_AUTOSCALER.replace(", maxCount: 3", ""), "enableAutoScaling needs minCount and maxCount"),
         (WITH_AUTOSCALER.replace("count: 1", "count: 4"), "count has to lie between minCount and maxCount"),
+        (WITH_AUTOSCALER.replace("maxCount: 3", "maxCount: 0"), "minCount is larger than maxCount"),
         (
             WITH_AUTOSCALER.replace("count: 1, vm", "count: 1, mode: System, vm").replace("minCount: 1", "minCount: 0"),
             "a System pool keeps at least one machine: minCount from 1 is expected",

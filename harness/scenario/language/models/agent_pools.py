@@ -49,6 +49,8 @@ class AgentPool(Model):
                 raise PydanticCustomError("bounds", "minCount and maxCount need enableAutoScaling: true")
         elif self.min_count is None or self.max_count is None:
             raise PydanticCustomError("bounds", "enableAutoScaling needs minCount and maxCount")
+        elif self.min_count > self.max_count:
+            raise PydanticCustomError("bounds", "minCount is larger than maxCount")
         elif not self.min_count <= self.count <= self.max_count:
             raise PydanticCustomError("bounds", "count has to lie between minCount and maxCount")
         elif self.mode == "System" and not self.min_count:

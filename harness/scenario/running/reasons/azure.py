@@ -8,6 +8,8 @@ from harness.scenario.running.reasons.failed_expectation import ITEMS, FailedExp
 
 __all__ = ["failure_lines"]
 
+_NO_MACHINE = "Karpenter launched no machine"  # agent pools have theirs without it
+
 
 def failure_lines(failure: FailedExpectation) -> list[str]:
     """Return the calls that fit, or else those that changed something; of quotas, numbers and costs the machines."""
@@ -16,7 +18,7 @@ def failure_lines(failure: FailedExpectation) -> list[str]:
     part, _, index = failure.part.partition("[")
     if part != "calls":
         refused = failure.why.refusals()
-        return [*(listed(failure.why.machines(), ITEMS, "machines") or ["no machine was ever there"]), *refused]
+        return [*(listed(failure.why.machines(), ITEMS, "machines") or [_NO_MACHINE]), *refused]
     wanted = failure.body.calls[int(index.rstrip("]"))]
     fitting = {call.number for call in failure.run.world.calls() if not call_differences(wanted, call)}
     lines = failure.why.calls(lambda call: call.number in fitting)
@@ -30,7 +32,7 @@ def _cost(failure: FailedExpectation) -> list[str]:
     """Return the cost after each change, every machine, and cheaper offerings that were refused."""
     machines = failure.why.machines()
     if not machines:
-        return ["no machine was ever there", *failure.why.refusals()]
+        return [_NO_MACHINE, *failure.why.refusals()]
     return [
         *listed(failure.why.costs(), ITEMS // 2, "changes"),
         *listed(machines, ITEMS, "machines"),
