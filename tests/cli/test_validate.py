@@ -119,7 +119,7 @@ def test_action_and_hooks_call_what_there_is(capsys: pytest.CaptureFixture[str])
     assert call(capsys, "validate", str(ROOT / "docs/examples/nodepools"))[0] == 0
 
 
-def test_the_schema_knows_the_fields_of_karpenters_kinds() -> None:
+def test_the_schema_knows_the_fields_of_karpenters_kinds_and_kubernetes() -> None:
     jsonschema = pytest.importorskip(
         "jsonschema", reason="needs jsonschema: pip install 'karpenter-azure-harness[crds]'"
     )
@@ -134,9 +134,11 @@ def test_the_schema_knows_the_fields_of_karpenters_kinds() -> None:
         )
     )
     assert "wieght" in wrong.message
-    assert not list(
-        judge.iter_errors({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"anything": 1}})
-    )
+    spec = {"anything": 1, "containers": [{"name": "c"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    (unknown,) = judge.iter_errors(pod)
+    assert "anything" in unknown.message
+    assert not list(judge.iter_errors({**pod, "apiVersion": "example.com/v1", "kind": "Widget"}))
 
 
 SCENARIO = "scenario: s\ngiven: {manifests: [pools.yaml]}\nthen: [{pods: {bound: 0}}]\n"

@@ -21,7 +21,7 @@ def types(nodeclass: Json | None, problem: Exception | None = None, **pool: Any)
 
     made: Any = Observer
     view = SimpleNamespace(get=lambda kind, name: nodeclass if (kind, name) == ("AKSNodeClass", "default") else None)
-    observer = made(view, None, SimpleNamespace(for_nodepool=sold), None, None, None, None)
+    observer = made(view, None, SimpleNamespace(for_nodepool=sold), None, None, None, None, None)
     return observer.types({**nodepool(), **pool})
 
 
