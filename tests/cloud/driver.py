@@ -243,7 +243,7 @@ class Driver:
         path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus"
         body = self.call("GET", path, None, "2021-07-01", **{"$filter": f"location eq '{location}'"}).body
         assert body is not None
-        return {item["name"]: item for item in body["value"]}
+        return {item["name"]: item for item in body["value"] if item["resourceType"] == "virtualMachines"}
 
 
 def error_of(answer: Response) -> tuple[int, str, str]:
