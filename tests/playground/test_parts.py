@@ -105,7 +105,7 @@ def test_what_needs_a_socket_says_so(session: ModuleType, monkeypatch: pytest.Mo
     )
 
 
-@pytest.mark.parametrize("command", ["answer", "simulate -", "validate -", "explain -"])
+@pytest.mark.parametrize("command", ["dev answer", "simulate -", "validate -", "explain -"])
 def test_what_reads_standard_input_says_so(session: ModuleType, command: str) -> None:
     before = sys.stdin
     said, code, _, _ = session.answer(command, {})

@@ -14,6 +14,8 @@ EXEMPT: dict[str, tuple[set[str], str]] = {
     "harness/engine/rng.py": ({"random"}, "the seeded Rng itself"),
     "harness/cli/commands/run.py": ({"time"}, "how long a run took, for its last line"),
     "harness/cli/run_cases.py": ({"time"}, "when a run that takes long tells how far it is"),
+    "harness/cli/repeating.py": ({"time"}, "the pause before a live cluster is asked again"),
+    "harness/sweep/dask.py": ({"time"}, "how long workers of another process are waited for"),
     "harness/cli/commands/sweep.py": ({"time"}, "how long a sweep took, for its first line"),
     "harness/pytest_plugin/processes.py": ({"time"}, "how long a case took, for reports"),
     "harness/scenario/running/runner.py": ({"time"}, "how long a case took, for reports"),

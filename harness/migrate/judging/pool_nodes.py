@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from harness.explain.upgrade.verdicts import refusals_by
@@ -79,7 +79,7 @@ class PoolNodes:
         old = {agent.name: self._labels_of(agent) for agent in agents if agent.sizes and not agent.is_windows}
         new = {agent.name: labels_of(node) for agent, pool in moving if (node := self.new(pool)) is not None}
         successors = {agent.name: pool.nodepool_names for agent, pool in moving}
-        return PoolLabels(old, new, successors, cache(self._is_refused))
+        return PoolLabels(old, new, successors, lru_cache(maxsize=1_000)(self._is_refused))
 
     def _labels_of(self, pool: AgentPool) -> Mapping[str, str]:
         node = self.old(pool)

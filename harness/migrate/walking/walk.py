@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND
@@ -133,7 +133,7 @@ class _Measured:
         self._nodes: dict[str, tuple[str, float | None]] = {}
         self._price = 0.0
         """The nodes' USD per hour."""
-        self._usd = cache(lambda size, capacity_type: self._world.price(size, capacity_type).usd)
+        self._usd = lru_cache(maxsize=1_000)(lambda size, capacity_type: self._world.price(size, capacity_type).usd)
         self._ready: dict[tuple[str, str], str] = {}
         self._counts: Counter[str] = Counter()
         self._first: Counter[str] | None = None
