@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from harness.clusterautoscaler.gpus import GPU, GPU_LABELS
+from harness.engine.names import zone_label
 from harness.kube.api.labels import (
     ARCH,
     BETA_ARCH,
@@ -27,8 +29,6 @@ from lazyrecords import dataclass
 __all__ = ["PoolShape", "described_node"]
 
 _CSI_ZONE = "topology.disk.csi.azure.com/zone"
-_GPU = "nvidia.com/gpu"
-_GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
 _PODS = "110"
 _EFFECT = re.compile(r"(.*):(?:NoSchedule|NoExecute|PreferNoSchedule)")
 
@@ -55,11 +55,11 @@ def described_node(shape: PoolShape) -> dict[str, Any]:
     capacity = {
         "pods": _PODS,
         "cpu": str(shape.cpus),
-        _GPU: str(shape.gpus),
+        GPU: str(shape.gpus),
         "memory": f"{shape.memory_mib}Mi",
         "ephemeral-storage": f"{shape.os_disk_gb}Gi",
     }
-    gpu = dict.fromkeys(_GPU_LABELS, "nvidia") if shape.gpus else {}
+    gpu = dict.fromkeys(GPU_LABELS, "nvidia") if shape.gpus else {}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -74,7 +74,7 @@ def described_node(shape: PoolShape) -> dict[str, Any]:
 
 
 def _generic_labels(shape: PoolShape) -> dict[str, str]:
-    zone = f"{shape.region}-{shape.zone}" if shape.zone else "0"
+    zone = zone_label(shape.region, shape.zone) if shape.zone else "0"
     return {
         **dict.fromkeys((BETA_ARCH, ARCH), shape.arch),
         **dict.fromkeys((BETA_OS, OS), "linux"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from harness.clusterautoscaler.gpus import GPU
 from harness.clusterautoscaler.pods import created, is_daemon_set_pod, is_expendable
 from harness.clusterautoscaler.profile import Profile
 from harness.clusterautoscaler.scaledown.removal import Hints, place_pods
@@ -24,7 +25,6 @@ __all__ = ["are_all_new", "is_unschedulable", "old_enough", "to_help"]
 _DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 _NEW_SECONDS = 2
 _NEW_WITH_GPU_SECONDS = 30
-_GPU = "nvidia.com/gpu"
 
 
 def is_unschedulable(pod: Object) -> bool:
@@ -59,7 +59,7 @@ def are_all_new(pods: Sequence[Object], now: int) -> bool:
     """Return whether more pods will probably come: the oldest is 2 s old at most, or 30 s where it wants a GPU (allPodsAreNew)."""
     if min(map(created, pods), default=now) + _NEW_SECONDS * SECOND > now:
         return True
-    with_gpu = [created(pod) for pod in pods if _GPU in pod_requests(pod)]
+    with_gpu = [created(pod) for pod in pods if GPU in pod_requests(pod)]
     return bool(with_gpu) and min(with_gpu) + _NEW_WITH_GPU_SECONDS * SECOND > now
 
 

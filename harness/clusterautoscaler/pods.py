@@ -14,6 +14,7 @@ __all__ = [
     "created",
     "ends_too_long",
     "evictable_daemons",
+    "grace_seconds",
     "has_ended",
     "is_daemon_set_pod",
     "is_expendable",
@@ -67,9 +68,13 @@ def ends_too_long(pod: Object, now: int) -> bool:
     deleted = metadata_of(pod).get("deletionTimestamp")
     if not deleted:
         return False
+    return parse(deleted) + (grace_seconds(pod) + _EXTRA_SECONDS) * SECOND < now
+
+
+def grace_seconds(pod: Object) -> int:
+    """Return the seconds that the pod has to end; 30 where it says nothing (apiv1.DefaultTerminationGracePeriodSeconds)."""
     grace = spec_of(pod).get("terminationGracePeriodSeconds")
-    seconds = (_GRACE_SECONDS if grace is None else int(grace)) + _EXTRA_SECONDS
-    return parse(deleted) + seconds * SECOND < now
+    return _GRACE_SECONDS if grace is None else int(grace)
 
 
 def created(pod: Object) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.clusterautoscaler.pods import is_daemon_set_pod, is_mirror_pod
 from harness.clusterautoscaler.readiness import readiness_of
-from harness.clusterautoscaler.taints import TO_BE_DELETED, without_transient
+from harness.clusterautoscaler.taints import TO_BE_DELETED, has_taint, without_transient
 from harness.engine.clock import SECOND
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import (
@@ -41,8 +41,7 @@ def is_good_example(node: Object, now: int) -> bool:
     (isNodeGoodTemplateCandidate)."""
     readiness = readiness_of(node)
     stable = readiness.since + _STABLE_SECONDS * SECOND < now
-    taints = spec_of(node).get("taints") or ()
-    leaves = any(taint.get("key") == TO_BE_DELETED for taint in taints)
+    leaves = has_taint(node, TO_BE_DELETED)
     return readiness.ready and stable and not spec_of(node).get("unschedulable") and not leaves
 
 

@@ -6,6 +6,7 @@ Source: autoscaler simulator/utilization/info.go.
 from __future__ import annotations
 
 from harness.clusterautoscaler.amounts import milli
+from harness.clusterautoscaler.gpus import GPU, GPU_LABELS
 from harness.clusterautoscaler.pods import ends_too_long, is_daemon_set_pod
 from harness.clusterautoscaler.profile import Profile
 from harness.kube.scheduling.placement import NodeInfo
@@ -13,9 +14,6 @@ from harness.kube.scheduling.pods import pod_requests
 from lazyrecords import dataclass
 
 __all__ = ["Utilization", "utilization_of"]
-
-_GPU = "nvidia.com/gpu"
-_GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,9 @@ class Utilization:
 
 def utilization_of(info: NodeInfo, profile: Profile, now: int) -> Utilization | None:
     """Return how much of a node is requested; None where it has no cpu or no memory to give."""
-    if any(key in info.labels for key in _GPU_LABELS) or milli(info.allocatable.get(_GPU)):
-        share = _share(info, _GPU, profile, now)
-        return Utilization(gpu=share or 0.0, resource=_GPU, value=share or 0.0)
+    if any(key in info.labels for key in GPU_LABELS) or milli(info.allocatable.get(GPU)):
+        share = _share(info, GPU, profile, now)
+        return Utilization(gpu=share or 0.0, resource=GPU, value=share or 0.0)
     cpu, memory = _share(info, "cpu", profile, now), _share(info, "memory", profile, now)
     if cpu is None or memory is None:
         return None

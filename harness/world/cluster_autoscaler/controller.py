@@ -29,7 +29,7 @@ from harness.engine.access import Access
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import Result, Router, Wait
 from harness.engine.ports import Change
-from harness.kube.api.objects import Object, name_of
+from harness.kube.api.objects import Object, name_of, with_spec
 from harness.kube.api.versions import Version
 from harness.world.agent_pools import PoolRefused
 from harness.world.cluster_autoscaler.deletions import NodeDeletions
@@ -120,10 +120,11 @@ class ClusterAutoscaler:
             self._reports.status("ClusterUnhealthy", "Cluster is unhealthy", warning=True)
             return None, min((time for time in times if time is not None), default=None)
         situation.add_upcoming(self._requests.expected(groups, situation.readiness, now))
-        evicted = [{**pod, "spec": {**pod["spec"], "nodeName": ""}} for pod in self._deletions.pods()]
+        evicted = [with_spec(pod, nodeName="") for pod in self._deletions.pods()]
         waiting = to_help(situation.unschedulable, evicted, situation.snapshot, self._hints, self._profile)
-        young = [pod for pod in waiting if pod not in old_enough(waiting, now, self._profile)]
-        waiting = [pod for pod in waiting if pod not in young]
+        pods, waiting = waiting, old_enough(waiting, now, self._profile)
+        old = set(map(id, waiting))
+        young = [pod for pod in pods if id(pod) not in old]
         progress = [created(pod) + nanoseconds(self._profile.new_pod_scale_up_delay) for pod in young]
         all_new = bool(waiting) and are_all_new(waiting, now)
         if all_new or (waiting and self._scale_up(situation, waiting)):

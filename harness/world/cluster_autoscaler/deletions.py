@@ -11,12 +11,12 @@ from dataclasses import field
 from harness.clusterautoscaler.budgets import Budgets
 from harness.clusterautoscaler.drainability.outcomes import Context
 from harness.clusterautoscaler.drainability.rules import pods_to_move
-from harness.clusterautoscaler.pods import evictable_daemons, is_daemon_set_pod, is_mirror_pod
+from harness.clusterautoscaler.pods import evictable_daemons, grace_seconds, is_daemon_set_pod, is_mirror_pod
 from harness.clusterautoscaler.profile import Profile
 from harness.engine.access import Access
 from harness.engine.clock import nanoseconds
 from harness.engine.engine import DONE, Result, Router
-from harness.kube.api.objects import Object, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.objects import Object, name_of, namespace_of, uid_of
 from harness.kube.api.status import ApiError
 from harness.kube.scheduling.pods import is_terminal
 from harness.world.cluster_autoscaler.marks import NodeMarks
@@ -29,7 +29,6 @@ __all__ = ["NodeDeletions"]
 _RETRY_SECONDS = 10.0  # DefaultEvictionRetryTime
 _LOOK_SECONDS = 5.0
 _HEADROOM_SECONDS = 30.0  # DefaultPodEvictionHeadroom
-_GRACE_SECONDS = 30
 
 
 class _Aborted(Exception):
@@ -190,8 +189,7 @@ class NodeDeletions:
 
     def _refusal(self, pod: Object) -> str | None:
         """Evict a pod; return why it may not go, None where it goes or is gone."""
-        grace = spec_of(pod).get("terminationGracePeriodSeconds")
-        seconds, most = _GRACE_SECONDS if grace is None else int(grace), self._profile.max_graceful_termination_sec
+        seconds, most = grace_seconds(pod), self._profile.max_graceful_termination_sec
         if most > 0:
             seconds = min(seconds, most)
         try:
