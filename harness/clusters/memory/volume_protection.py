@@ -11,7 +11,17 @@ from typing import Any
 from harness.clusters.memory.request import Admission, Request
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer, of_types
-from harness.kube.api.objects import Object, finalizers_of, is_terminating, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.claims import claim_name
+from harness.kube.api.objects import (
+    Object,
+    finalizers_of,
+    finalizers_without,
+    is_terminating,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+)
 from harness.kube.api.status import ignoring
 
 __all__ = ["VolumeProtection", "volume_protection"]
@@ -67,9 +77,9 @@ class VolumeProtection:
         if obj is None or not is_terminating(obj) or _FINALIZERS[kind] not in finalizers_of(obj):
             return DONE
         if not self._is_in_use(obj):
-            rest = [finalizer for finalizer in finalizers_of(obj) if finalizer != _FINALIZERS[kind]]
+            finalizers = finalizers_without(obj, _FINALIZERS[kind])
             with ignoring(404, 409):
-                self._writer.patch(kind, name, {"metadata": {"finalizers": rest or None}}, namespace=namespace)
+                self._writer.patch(kind, name, {"metadata": {"finalizers": finalizers}}, namespace=namespace)
         return DONE
 
     def _is_in_use(self, obj: Object) -> bool:
@@ -81,11 +91,4 @@ class VolumeProtection:
 
 def _claims_of(pod: Object) -> list[str]:
     """Return the names of the claims of a pod, those that it brings itself included."""
-    names = []
-    for volume in spec_of(pod).get("volumes") or ():
-        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if claim:
-            names.append(str(claim))
-        elif volume.get("ephemeral"):
-            names.append(f"{name_of(pod)}-{volume.get('name')}")
-    return names
+    return [name for volume in spec_of(pod).get("volumes") or () if (name := claim_name(pod, volume))]

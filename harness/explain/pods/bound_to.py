@@ -13,6 +13,7 @@ from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.labels.azure import AMD
 from harness.karpenter.releases import KNOWN_RELEASES, provider
 from harness.karpenter.releases.sizes import gpu_sizes
+from harness.kube.api.claims import claim_name
 from harness.kube.api.labels import OS
 from harness.kube.api.objects import name_of, namespace_of, spec_of
 from harness.kube.scheduling.pods import pod_requests
@@ -28,9 +29,7 @@ _AMD_GPU = "amd.com/gpu"
 def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
     """A line for each PersistentVolume that is in some zones only, and for an operating system that is never to be had."""
     for volume in spec_of(pod).get("volumes") or ():
-        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if name is None and volume.get("ephemeral") is not None:
-            name = f"{name_of(pod)}-{volume.get('name')}"
+        name = claim_name(pod, volume)
         claim = world.get("PersistentVolumeClaim", name, namespace_of(pod)) if name else None
         disk = world.get("PersistentVolume", str(spec_of(claim).get("volumeName") or "")) if claim is not None else None
         if claim is not None and disk is not None and (places := _places(disk)):

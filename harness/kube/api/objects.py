@@ -124,6 +124,11 @@ def finalizers_of(obj: Object) -> Sequence[str]:
     return metadata_of(obj).get("finalizers") or ()
 
 
+def finalizers_without(obj: Object, finalizer: str) -> list[str] | None:
+    """Return the value of `metadata.finalizers` in a patch that takes one off: None where no other is left."""
+    return [other for other in finalizers_of(obj) if other != finalizer] or None
+
+
 def is_held(obj: Object) -> bool:
     """Return whether finalizers delay the object's deletion: those of its metadata, or of a Namespace's spec."""
     return bool(finalizers_of(obj)) or (obj.get("kind") == "Namespace" and bool(spec_of(obj).get("finalizers")))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
+from harness.kube.api.claims import claim_name
 from harness.kube.api.labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from harness.kube.api.objects import (
     Object,
@@ -86,7 +87,7 @@ class PodVolumes:
         claims = [
             (name, volume.get("ephemeral") is None)
             for volume in spec_of(pod).get("volumes") or ()
-            if (name := _claim_name(pod, volume))
+            if (name := claim_name(pod, volume))
         ]
         if not claims:
             return None
@@ -145,13 +146,6 @@ def default_class(classes: Sequence[Object]) -> str | None:
 def waits_for_consumer(storage: Object) -> bool:
     """Return whether claims of this StorageClass are bound only when a pod needs them."""
     return bool(storage.get("volumeBindingMode") == "WaitForFirstConsumer")
-
-
-def _claim_name(pod: Object, volume: Object) -> str:
-    if volume.get("ephemeral") is not None:
-        return f"{name_of(pod)}-{volume.get('name')}"
-    name: str = (volume.get("persistentVolumeClaim") or {}).get("claimName") or ""
-    return name
 
 
 def _problem(claim: Object | None, name: str) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from harness.kube.api.claims import claim_name
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
 from harness.kube.scheduling.placement import NodeInfo
 from lazyrecords import dataclass
@@ -60,9 +61,7 @@ def _limits(csinode: Object) -> dict[str, int]:
 
 def _attachable(pod: Object, lookup: Callable[[str, str, str], Object | None]) -> Iterable[tuple[str, str]]:
     for volume in spec_of(pod).get("volumes") or ():
-        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if volume.get("ephemeral") is not None:
-            name = f"{name_of(pod)}-{volume.get('name')}"
+        name = claim_name(pod, volume)
         claim = lookup("PersistentVolumeClaim", name, namespace_of(pod)) if name else None
         if claim is None:
             continue

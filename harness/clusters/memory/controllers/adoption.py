@@ -13,6 +13,7 @@ from harness.kube.api.objects import (
     Object,
     controller_of,
     finalizers_of,
+    finalizers_without,
     is_terminating,
     labels_of,
     name_of,
@@ -61,9 +62,9 @@ class Adoption:
         for owned in self._tools.controlled(owner, kind):
             if selector is not None and not selector.matches(labels_of(owned)):
                 left = [reference for reference in owners_of(owned) if reference["uid"] != uid_of(owner)]
-                held = [finalizer for finalizer in finalizers_of(owned) if finalizer != FINALIZER]
+                held = finalizers_without(owned, FINALIZER)
                 with ignoring(404, 409):
-                    self._write(owned, {"ownerReferences": left or None, "finalizers": held or None})
+                    self._write(owned, {"ownerReferences": left or None, "finalizers": held})
 
     def _write(self, obj: Object, metadata: dict[str, object]) -> None:
         self._tools.writer.patch(obj["kind"], name_of(obj), {"metadata": metadata}, namespace=namespace_of(obj))

@@ -18,6 +18,7 @@ from harness.kube.api.objects import (
     Object,
     controller_of,
     finalizers_of,
+    finalizers_without,
     is_terminating,
     labels_of,
     metadata_of,
@@ -171,9 +172,8 @@ class Jobs:
         return DONE
 
     def _release(self, pod: Object) -> None:
-        rest = [finalizer for finalizer in finalizers_of(pod) if finalizer != FINALIZER]
-        if len(rest) == len(finalizers_of(pod)):
+        if FINALIZER not in finalizers_of(pod):
             return
-        patch: dict[str, Any] = {"metadata": {"finalizers": rest or None}}
+        patch: dict[str, Any] = {"metadata": {"finalizers": finalizers_without(pod, FINALIZER)}}
         with ignoring(404, 409):
             self._tools.writer.patch("Pod", name_of(pod), patch, namespace=namespace_of(pod))

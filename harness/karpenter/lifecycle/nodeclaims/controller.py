@@ -34,6 +34,7 @@ from harness.kube.api.objects import (
     Object,
     annotations_of,
     finalizers_of,
+    finalizers_without,
     is_terminating,
     metadata_of,
     name_of,
@@ -191,8 +192,8 @@ class NodeClaimLifecycle:
                 )
             if not gone:
                 return Result(5.0)
-        finalizers = [finalizer for finalizer in finalizers_of(claim) if finalizer != TERMINATION_FINALIZER]
-        self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": finalizers or None}})
+        finalizers = finalizers_without(claim, TERMINATION_FINALIZER)
+        self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": finalizers}})
         self._sink.log("info", self.name, "deleted nodeclaim", NodeClaim=name_of(claim))
         return DONE
 

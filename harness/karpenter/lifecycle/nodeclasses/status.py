@@ -25,6 +25,7 @@ from harness.kube.api.objects import (
     annotations_of,
     condition_is,
     finalizers_of,
+    finalizers_without,
     is_terminating,
     name_of,
     spec_of,
@@ -207,8 +208,8 @@ class NodeClasses:
             text = f"Waiting on NodeClaim termination for {pretty_slice(using, _NAMED)}"
             self._sink.event(nodeclass, "Normal", "WaitingOnNodeClaimTermination", text)
             return Result(_TOLD_AGAIN, Wait.ALARM)
-        finalizers = [finalizer for finalizer in finalizers_of(nodeclass) if finalizer != FINALIZER]
-        self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": finalizers or None}})
+        finalizers = finalizers_without(nodeclass, FINALIZER)
+        self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": finalizers}})
         return DONE
 
     def _images(self, nodeclass: Object, version: str) -> Images | str | None:

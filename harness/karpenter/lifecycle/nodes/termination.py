@@ -29,6 +29,7 @@ from harness.kube.api.objects import (
     annotations_of,
     condition_is,
     finalizers_of,
+    finalizers_without,
     is_terminating,
     labels_of,
     metadata_of,
@@ -260,6 +261,6 @@ class NodeTermination:
         current = self._view.get("Node", name_of(node))
         if current is None:
             return
-        finalizers = [finalizer for finalizer in finalizers_of(current) if finalizer != TERMINATION_FINALIZER]
-        self._writer.patch("Node", name_of(node), {"metadata": {"finalizers": finalizers or None}})
+        finalizers = finalizers_without(current, TERMINATION_FINALIZER)
+        self._writer.patch("Node", name_of(node), {"metadata": {"finalizers": finalizers}})
         self._sink.log("info", self.name, "deleted node", Node=name_of(node))
