@@ -1,4 +1,4 @@
-"""What a record costs: defined at an import, made, pickled, compared; ours, the standard library's, and msgspec's if it is installed.
+"""Measure a record: defined at an import, made, pickled, compared; ours, the standard library's, and msgspec's if it is installed.
 
 `python -m benchmarks.records` prints CPU. Each kind defines the same 110 classes, which is what `harness run` makes of this project's.
 """

@@ -1,11 +1,11 @@
-"""How many examples a property gets: a sample in `make test`, all of them by `make properties`."""
+"""The number of examples of a property: a sample in `make test`, all of them by `make properties`."""
 
 from __future__ import annotations
 
 import os
 
 TIMES = int(os.environ.get("EXAMPLES", "0"))
-"""How often the full number is taken; 0: the sample."""
+"""The factor of the full number; 0: the sample."""
 
 
 def examples(sample: int, full: int) -> int:

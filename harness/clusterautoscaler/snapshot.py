@@ -18,7 +18,7 @@ from lazyrecords import dataclass
 __all__ = ["Acceptable", "Cycle", "Snapshot", "Surroundings", "reasons_text"]
 
 Acceptable = Callable[[str], bool]
-"""Whether a node of this name comes into question."""
+"""The predicate of the names of nodes on which a pod may be placed."""
 
 
 def _no_volumes(pod: Object) -> PodVolumes | None:

@@ -104,7 +104,7 @@ class Kubelets:
 
     @property
     def owns(self) -> Callable[[Object], bool]:
-        """Return whether an object is one of the pods that they run, or of the Nodes that fall silent here."""
+        """The predicate of the pods that these kubelets run and of the Nodes that they report about; all by default."""
         return self._pods.owns
 
     @owns.setter

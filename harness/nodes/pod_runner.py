@@ -43,7 +43,7 @@ class PodRunner:
         self._machines = machines
         self._timing = timing
         self.owns: Callable[[Object], bool] = lambda obj: True
-        """Whether an object is one of the pods that they run, or of the Nodes that fall silent here."""
+        """The predicate of the pods that these kubelets run and of the Nodes that they report about; all by default."""
         self._stopping: dict[_Slot, int] = {}
         self._due: dict[_Slot, int] = {}
         """The time when the containers of a pod will have started."""

@@ -120,7 +120,7 @@ def test_an_object_that_is_refused_is_no_object_to_warn_of(here: Path, capsys: p
 
 
 def test_pods_that_are_refused_are_not_missing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whether the taint is tolerated shows when the pod is one."""
+    """Show by a pod whether the taint is tolerated."""
     tainted = WARNED.replace("    spec:\n", "    spec:\n      taints: [{key: a.example/b, effect: NoSchedule}]\n", 1)
     api = POD.replace("{name: web}", "{name: api, labels: {-: x}}")
     (here / "pools.yaml").write_text(f"{tainted}---\n{POD}---\n{api}")

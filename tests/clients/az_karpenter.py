@@ -19,7 +19,7 @@ _ROLES = ("Virtual Machine Contributor", "Network Contributor", "Managed Identit
 
 @dataclass
 class Guide:
-    """What the guide's commands have printed, as its variables hold it."""
+    """The output of the guide's commands, as its variables hold it."""
 
     az: Az
     identity: Any = None
@@ -79,7 +79,7 @@ def _role(role: str, guide: Guide) -> None:
 
 
 def _values(guide: Guide) -> None:
-    """What configure-values.sh takes from Azure, variable by variable."""
+    """Return the values that configure-values.sh takes from Azure, by variable."""
     shown = guide.run("aks show --name karpenter --resource-group karpenter")
     nodes = shown["nodeResourceGroup"]
     network = guide.run(f"network vnet list --resource-group {nodes}")[0]

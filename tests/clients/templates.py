@@ -95,7 +95,7 @@ def _codes(error: Any) -> Iterator[tuple[str, str]]:
 
 
 def verdict(path: Path, scope: str, template: Mapping[str, Any]) -> tuple[str, str]:
-    """What becomes of a template in an empty world: the outcome, and in what words it is refused."""
+    """Deploy a template into an empty world: return the outcome, and the words of the refusal."""
     cloud = FakeAzure(region="eastus", timing=INSTANT, azure={"quota": {"cores": 10_000}})
     cloud.request("PUT", _GROUP, query=_VERSION, body={"location": "eastus"})
     where = f"{scope}/providers/Microsoft.Resources/deployments/one"

@@ -1,4 +1,4 @@
-"""What `python -m tests.clients.templates` says of a folder's templates."""
+"""The output of `python -m tests.clients.templates` for a folder of templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of Azure is real and not here says so, operation by operation; what Azure has not is refused in Azure's words."""
+"""Operations of Azure that are not emulated are refused as such; those that Azure has not, in Azure's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How templates call parameters, variables, resources and groups, and what they link to."""
+"""The references of templates to parameters, variables, resources and groups, and their linked templates."""
 
 from __future__ import annotations
 

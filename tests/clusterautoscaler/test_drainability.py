@@ -1,4 +1,4 @@
-"""Whether pods may be moved: the cases of the autoscaler's own test (simulator/drain_test.go) and of its rules."""
+"""Pods that may be moved and pods that keep their node: the cases of the autoscaler's simulator/drain_test.go and of its rules."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Material:
 
     @property
     def has_default_spread(self) -> bool:
-        """Whether `--scheduler-config` can name constraints for pods that have none."""
+        """`--scheduler-config` can name constraints for pods that have none."""
         return rules_of(provider(self.release).core).default_spread
 
     @property

@@ -1,4 +1,4 @@
-"""What editors and check-jsonschema mark of manifests and scenarios: the tools themselves, without an editor.
+"""Mistakes that editors and check-jsonschema mark in manifests and scenarios: the tools themselves, without an editor.
 
 `make test-editors` installs the YAML language server beside this module; check-jsonschema is looked for on the PATH.
 """
@@ -23,7 +23,7 @@ ALL = {
     **{name: (DOCUMENTS, *mistake) for name, mistake in MISTAKES.items()},
     **{name: (CORE, *mistake) for name, mistake in CORE_MISTAKES.items()},
 }
-"""What is wrong → the right text, the part of it that is, what stands there instead, and the field that is marked."""
+"""A name for each mistake → the right text, the part to replace, its replacement, and the field that is marked."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the Job controller decides at one look (kubernetes pkg/controller/job/job_controller_test.go has the same cases)."""
+"""Decisions of the Job controller at one look (kubernetes pkg/controller/job/job_controller_test.go has the same cases)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pods StatefulSets have (kubernetes pkg/controller/statefulset), and names of pod templates."""
+"""Numbers of pods of StatefulSets (kubernetes pkg/controller/statefulset), and names of pod templates."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def karpenters(world: World) -> set[str]:
 
 
 def placed(world: World, app: str) -> list[bool]:
-    """Whether each pod of a workload is on one of Karpenter's Nodes."""
+    """Return whether each pod of a workload is on one of Karpenter's Nodes."""
     nodes = karpenters(world)
     pods = [pod for pod in world.list("Pod") if (pod["metadata"].get("labels") or {}).get("app") == app]
     return [pod["spec"].get("nodeName") in nodes for pod in pods]

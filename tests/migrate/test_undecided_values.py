@@ -1,4 +1,4 @@
-"""What a plan of Terraform's knows after it is applied only is named, wherever it stands."""
+"""Values that Terraform knows only after a plan is applied are named, wherever they stand."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Equivalent:
     because: str
 
     def is_meant_by(self, change: Mutant) -> bool:
-        """Whether it is the change that is named here, wherever the lines have moved and whatever their names have become."""
+        """Return whether it is the change that is named here; lines may have moved, and names have changed."""
         return (change.path, change.function, change.kind) == (self.path, self.function, self.kind)
 
 

@@ -108,7 +108,7 @@ def mutants(path: str, source: bytes) -> Iterator[Mutant]:
 
 
 def _kind(node: ast.expr, changed: ast.expr) -> str:
-    """What a change changes: an operator, a number or a truth value, before and after."""
+    """Return the operator, number or truth value of a change, before and after."""
     match node, changed:
         case ast.Compare(ops=[before]), ast.Compare(ops=[after]):
             pass

@@ -1,4 +1,4 @@
-"""What ARCHITECTURE.md and CONTRIBUTING.md say of files is so: each is there, and has what the walkthroughs look for in it."""
+"""The files that ARCHITECTURE.md and CONTRIBUTING.md name are there, and contain what the walkthroughs look for."""
 
 import re
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_the_example_of_a_walkthrough_stands_in_each_of_its_files(example: str, 
 
 
 def test_the_walkthrough_of_an_expectation_names_each_file_of_the_language_that_knows_it() -> None:
-    """What somebody who follows it would otherwise forget."""
+    """The walkthrough names the steps that are easily forgotten."""
     word = re.compile(r"\bCost\b|[\"']cost[\"']|\bcost:")
     files = {
         path.relative_to(ROOT).as_posix()

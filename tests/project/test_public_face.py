@@ -1,4 +1,4 @@
-"""What `import harness` and `import fakeazure` offer: explicit, documented by `help()`, and on a page that is current."""
+"""The names that `import harness` and `import fakeazure` offer are explicit, documented by `help()`, and on a current page."""
 
 import inspect
 import pydoc

@@ -57,7 +57,7 @@ class UnremovableNodes:
             self._until[node] = until
 
     def is_recent(self, node: str) -> bool:
-        """Return whether a node is left alone for now."""
+        """Return whether a node was found unremovable so shortly ago that it is not looked at again yet."""
         return node in self._until
 
     @property

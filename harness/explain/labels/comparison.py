@@ -135,7 +135,7 @@ class TriedSide:
         return pod_cell, Cell(_yes_no(pool.settable), layer, pool.source), self.written(key)
 
     def written(self, key: str) -> Cell:
-        """Return the label of a Node that nobody asked anything of, and who wrote it."""
+        """Return the label of a Node for which a NodePool and a pod name a size and a zone only, and who wrote it."""
         labels, writes = self._pinned.node
         if key in labels:
             why = "the writes to a Node that nobody asked anything of"
