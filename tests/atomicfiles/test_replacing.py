@@ -67,6 +67,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 import atomicfiles
+sys.dont_write_bytecode = True  # Python would keep the half of a module
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 try:
     atomicfiles.write(Path(sys.argv[1]), bytes(1000))

@@ -138,6 +138,7 @@ FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+sys.dont_write_bytecode = True  # Python would keep the half of a module
 sys.argv[0] = "harness"
 from harness.__main__ import main
 sys.exit(main())

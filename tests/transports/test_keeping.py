@@ -227,9 +227,19 @@ Serving = tuple[subprocess.Popen[str], Callable[[str, str, object], Any]]
 def serving(folder: Path, *, full: bool = False) -> Iterator[Serving]:
     """A server in a process of its own, and a client that knows the secret it printed."""
     command = [sys.executable, "-m", "fakeazure", *SERVE[:5], "--format", "json", "--for", "120", "--keep", str(folder)]
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }  # on a full disk Python would keep the half of a module
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limited if full else None
-    )  # fmt: skip
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limited if full else None,
+    )
     assert process.stdout is not None
     line = process.stdout.readline()
     printed = json.loads(line) if line else {}
