@@ -21,6 +21,7 @@ from harness.kube.api.objects import (
     namespace_of,
     spec_of,
     status_of,
+    with_metadata,
 )
 from harness.kube.api.status import ignoring
 
@@ -38,8 +39,7 @@ def volume_protection() -> Admission:
         present = finalizers_of(request.object)
         if finalizer is None or request.verb != "create" or request.subresource or finalizer in present:
             return request.object
-        meta = {**request.object["metadata"], "finalizers": [*present, finalizer]}
-        return {**request.object, "metadata": meta}
+        return with_metadata(request.object, finalizers=[*present, finalizer])
 
     return judge
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from harness.kube.api.objects import Object, metadata_of, name_of, spec_of
+from harness.kube.api.objects import Object, metadata_of, name_of, spec_of, with_metadata
 from harness.kube.deletion_order import in_deletion_order
 from harness.kube.workloads.job_failures import (
     Backoff,
@@ -125,7 +125,7 @@ def _tracked_pod(job: Object) -> Mapping[str, Any]:
     template = spec_of(job).get("template") or {}
     pod = pod_from_template(job, template)
     finalizers = dict.fromkeys([*(metadata_of(template).get("finalizers") or ()), FINALIZER])
-    return {**pod, "metadata": {**pod["metadata"], "finalizers": list(finalizers)}}
+    return with_metadata(pod, finalizers=list(finalizers))
 
 
 def _seconds_left_of(standing: Standing, index: int) -> float:

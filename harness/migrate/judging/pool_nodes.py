@@ -10,7 +10,7 @@ from harness.explain.upgrade.verdicts import refusals_by
 from harness.karpenter.labels.azure import CSI_ZONE, GROUP, ZONE_KEYS
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import ARCH, BETA_OS, INSTANCE_TYPE, OS, ZONE
-from harness.kube.api.objects import Object, labels_of, mapping_in, spec_of
+from harness.kube.api.objects import Object, labels_of, mapping_in, spec_of, with_metadata
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
 from harness.migrate.agent_pools import AgentPool
@@ -125,7 +125,7 @@ def admits(pod: Object, node: Object) -> bool:
 
 def _in_zone(node: Object, zone: str) -> Object:
     labels = {key: zone if key in ZONE_KEYS else value for key, value in labels_of(node).items()}
-    return {**node, "metadata": {**node["metadata"], "labels": labels}}
+    return with_metadata(node, labels=labels)
 
 
 def _asked_zones(pod: Object) -> list[str]:
