@@ -181,6 +181,30 @@ def test_what_happens_during_a_turn_is_looked_at_in_the_next(monkeypatch: pytest
     assert [each for each in begun if changed[0] < each < changed[0] + 11]
 
 
+@pytest.mark.parametrize(("tainted", "decision"), [(False, "delete"), (True, "replace")])
+def test_a_turn_decides_by_the_taints_that_nodes_had_when_it_began(tainted: bool, decision: str) -> None:
+    """A taint that no command put there is taken away first; the room behind it counts from the next turn on."""
+    of = world(pool({"consolidateAfter": "Never"}), deployment("big", 2, cpu="1600m"))
+    of.apply(deployment("small", cpu="900m"))
+    of.advance(MINUTE)
+    of.apply(deployment("big", 1, cpu="1600m"))
+    of.advance(MINUTE)
+    nodes = {pod["metadata"]["labels"]["app"]: pod["spec"]["nodeName"] for pod in of.list("Pod")}
+    assert nodes["big"] != nodes["small"]
+    admin = of.cluster.writer(ADMIN)
+    if tainted:
+        taint = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+        admin.patch("Node", nodes["big"], {"spec": {"taints": [taint]}})
+    (small,) = [claim for claim in of.list("NodeClaim") if claim["status"]["nodeName"] == nodes["small"]]
+    drifted = {"metadata": {"annotations": {"karpenter.sh/nodepool-hash": "of an older template"}}}
+    admin.patch("NodeClaim", small["metadata"]["name"], drifted)
+    of.advance(2 * MINUTE)
+    assert [(disruption.method, disruption.decision) for disruption in of.disruptions] == [("Drift", decision)]
+    big = of.get("Node", nodes["big"])
+    assert big is not None
+    assert "taints" not in big["spec"]
+
+
 @pytest.fixture
 def departures(monkeypatch: pytest.MonkeyPatch) -> list[Departure]:
     """All departures that worlds take note of."""

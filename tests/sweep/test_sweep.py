@@ -453,6 +453,23 @@ def test_no_summary_line_calls_a_pending_fleet_cheap(plan: Path, capsys: pytest.
     assert "Failed to schedule pod" in out
 
 
+def test_prices_on_spot_that_are_guesses_are_counted_and_named(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list has spot's own price in westeurope; in eastus another region's share of on demand stands in for it."""
+    two_regions = PLAN.replace("given: {region: eastus}\n", "").replace(
+        "{karpenter: [1.6.5, 1.14.0]}", "{region: [eastus, westeurope]}"
+    )
+    plan.write_text(two_regions)
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    guessed = {(row["case"], row["region"]): row["guessed_prices"] for row in rows(plan.parent / "rows.csv")}
+    assert guessed == {
+        ("as it is", "eastus"): "Standard_D8s_v5",
+        ("as it is", "westeurope"): "",
+        ("no spot", "eastus"): "",
+        ("no spot", "westeurope"): "",
+    }
+    assert "\n1 of 4 at prices on spot that are guesses: Standard_D8s_v5\n" in capsys.readouterr().out
+
+
 UNPRICED = """scenario: a size without a price
 matrix: {region: [spaincentral]}
 cases:

@@ -106,6 +106,9 @@ def turn(
 ) -> TurnGenerator[Turn]:
     """Tries the methods in order; the first with a command ends the turn, and so does an error.
 
+    The taints that are taken away at its beginning still count in this turn: the real controller reads its state of the cluster,
+    which hears of the change by a watch some milliseconds later.
+
     ``memory`` is what turns before have found: a consolidation that found nothing rests until something changes.
     """
     made = Turn()
