@@ -165,10 +165,17 @@ def _failures(conditions: Sequence[Condition], old: Sequence[Object], new: Objec
 
 
 def until_deadline(deployment: Object, strategy: Strategy, now: str) -> float | None:
-    """The seconds until the progress has to be looked at again; None where that is not needed (requeueStuckDeployment)."""
+    """The seconds until the progress has to be looked at again; None where that is not needed (requeueStuckDeployment).
+
+    Upstream looks again and again, as fast as its queue lets it, at a Deployment that was complete once and has waited for a pod for
+    longer than its deadline. Time alone changes nothing of such a one (DeploymentTimedOut), so that it is not looked at here.
+    """
     present = condition(deployment, _PROGRESSING)
     if strategy.deadline is None or present is None or present["reason"] == _TIMED_OUT:
         return None
     if is_complete(deployment, strategy, status_of(deployment)):
         return None
-    return max(0.0, strategy.deadline - seconds_between(present["lastUpdateTime"], now)) + 1.0
+    left = strategy.deadline - seconds_between(present["lastUpdateTime"], now)
+    if left < 0 and present["reason"] == _COMPLETE:
+        return None
+    return max(0.0, left) + 1.0
