@@ -41,6 +41,7 @@ from harness.world.real.fair_lock import FairLock
 from harness.world.real.forwarder import Forwarder
 from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import Controller, NoController
+from harness.world.real.refused_claims import RefusedClaims
 from harness.world.real.wall import Wall, wall_clock
 from harness.world.world import World
 
@@ -59,8 +60,7 @@ _QUIET = 2.0
 """Seconds without a write after which a world without outstanding work is at rest."""
 _STUCK = 8.0
 """Seconds without a write after which outstanding work does not come any more: Karpenter waits for something itself."""
-_CROWDED = 3.0
-"""The factor of all durations on a busy machine."""
+_CROWDED = 3.0  # the factor of all durations on a busy machine
 _PATIENCE = 60.0
 """The longest time of `settle` in seconds."""
 
@@ -103,6 +103,7 @@ class RealWorld(World):
         self._decisions = LoggedDecisions(
             self.view, lambda size, kind: self.price(size, kind).usd, self.recorder.disruptions
         )
+        self._refused_claims = RefusedClaims(self.cluster, self.recorder)
         self.cluster.view.subscribe(self._count)  # type: ignore[attr-defined]
         self.lock.acquire()
         self._open.callback(self.lock.release)
@@ -222,9 +223,8 @@ class RealWorld(World):
 
     def _rests(self, quiet: _Quiet) -> bool:
         """Return whether nothing is outstanding, or the expected state is reached."""
-        if quiet.over(_QUIET) and not any(outstanding_work(self)):
-            return True
-        return quiet.over(_CALM) and self.satisfied()
+        done = quiet.over(_QUIET) and not any(outstanding_work(self))
+        return done or (quiet.over(_CALM) and self.satisfied())
 
     def advance(self, seconds: float) -> Settled:
         """Wait that long."""
@@ -278,8 +278,7 @@ class RealWorld(World):
             self.lock.give_way()
         else:
             self._moved.wait(seconds)
-        self._behind = False
-        turn = Deadline(_LOOK_EVERY)
+        self._behind, turn = False, Deadline(_LOOK_EVERY)
 
         def go_on() -> bool:
             self.lock.give_way()
@@ -295,6 +294,7 @@ class RealWorld(World):
             logged = log_line(self.clock.seconds, line)
             self.recorder.lines.append(logged)
             self._decisions.read(logged)
+        self._refused_claims.look()
         self.controller.check()
 
 
