@@ -13,12 +13,16 @@ from harness.cli.output import display_name
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
+    from harness.cli.mistakes import Mistakes
     from harness.migrate.agent_pools import ManagedCluster
     from harness.reading.documents import Document
     from harness.scenario.language.dumps import Dump
 
 __all__ = ["Files", "read_pool_files"]
 
+_NO_POOL = (
+    "no file describes an agent pool, and no Node is of one; `az aks show -g GROUP -n NAME -o json` prints a cluster's"
+)
 EXPECTED_POOLS = "standard input may describe agent pools; objects of the cluster come in files"
 
 
@@ -31,47 +35,53 @@ class Files:
     from_nodes: bool
 
 
-def read_pool_files(arguments: argparse.Namespace) -> Files:
-    """Return what the files, standard input and the live cluster hold. Raises InputError, Environment, ScenarioError."""
+def read_pool_files(arguments: argparse.Namespace, mistakes: Mistakes) -> Files | None:
+    """Return what the files, standard input and the live cluster hold; None where they have mistakes, which are collected.
+
+    Raises Environment.
+    """
     from harness.cli.live import read_given
-    from harness.cli.worlds import InputError
-    from harness.migrate.reading.clusters import described_cluster
     from harness.migrate.reading.nodes import cluster_of_nodes
-    from harness.migrate.reading.shapes import is_parameter_file
-    from harness.reading.problems import Problem, ScenarioError
     from harness.scenario.language.dumps import Dump
 
+    before = len(mistakes)
     described, others, problems = _sorted_files(arguments)
+    mistakes.add(*problems)
+    dump, cluster = Dump(()), None
+    if others or arguments.context is not None or arguments.kubeconfig is not None:
+        with mistakes.collected():
+            dump = read_given(argparse.Namespace(**{**vars(arguments), "files": others}), [])
+    if described:
+        cluster = _described(described, mistakes)
+    if len(mistakes) > before:
+        return None
+    if cluster is not None:
+        return Files(cluster, dump, from_nodes=False)
+    cluster = cluster_of_nodes((*dump.manifests, *dump.derived))
+    if not cluster.pools:
+        mistakes.add(_NO_POOL)
+        return None
+    return Files(cluster, dump, from_nodes=True)
+
+
+def _described(documents: Sequence[Document], mistakes: Mistakes) -> ManagedCluster | None:
+    """Return the cluster that documents describe, among which may be files of parameters; None where there are none but these."""
+    from harness.migrate.reading.clusters import described_cluster
+    from harness.migrate.reading.shapes import is_parameter_file
+    from harness.reading.problems import Problem
+
     parameters: dict[str, Any] = {}
-    for document in described:
+    for document in documents:
         if is_parameter_file(document.value):
             values = document.value.get("parameters") or {}
             if isinstance(values, Mapping):
                 parameters |= values
             else:
-                problems.append(Problem(document.position(("parameters",)), "parameters", "a map is expected"))
-    pools = [document for document in described if not is_parameter_file(document.value)]
-    dump = Dump(())
-    if others or arguments.context is not None or arguments.kubeconfig is not None:
-        try:
-            dump = read_given(argparse.Namespace(**{**vars(arguments), "files": others}), [])
-        except ScenarioError as error:
-            problems += error.problems
-    cluster = None
-    try:
-        cluster = described_cluster(pools, _evaluator(parameters)) if pools else None
-    except ScenarioError as error:
-        problems += error.problems
-    if problems:
-        raise ScenarioError(problems)
-    if cluster is not None:
-        return Files(cluster, dump, from_nodes=False)
-    cluster = cluster_of_nodes((*dump.manifests, *dump.derived))
-    if not cluster.pools:
-        raise InputError(
-            "no file describes an agent pool, and no Node is of one; `az aks show -g GROUP -n NAME -o json` prints a cluster's"
-        )
-    return Files(cluster, dump, from_nodes=True)
+                mistakes.add(Problem(document.position(("parameters",)), "parameters", "a map is expected"))
+    pools = [document for document in documents if not is_parameter_file(document.value)]
+    with mistakes.collected():
+        return described_cluster(pools, _evaluator(parameters)) if pools else None
+    return None
 
 
 def _sorted_files(arguments: argparse.Namespace) -> tuple[list[Document], list[Path], list[Any]]:

@@ -72,6 +72,42 @@ def test_mistakes_of_pools_and_objects_are_told_together(here: Path, capsys: pyt
     assert [line.partition(":")[0] for line in err.splitlines()] == ["bad.json", "bad.yaml"]
 
 
+def test_mistakes_of_options_and_files_are_told_together(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "bad.json").write_text('{"agentPoolProfiles": [{"name": "a", "count": "many", "vmSize": "x"}]}')
+    words = ("--release", "9.9.9", "--region", "nowhere", "-o", "no/nap", "--html", "no/plan.html")
+    code, out, err = call(capsys, "migrate", "cluster.json", "bad.json", *words)
+    beginnings = ("--output no/nap: ", "--html no/plan.html: ", "--release: ", "--region: ")
+    lines = err.splitlines()
+    assert (code, out) == (2, "")
+    assert [line for line in lines if line.startswith("bad.json:1:")] == lines[4:]
+    assert all(line.startswith(f"harness migrate: {words}") for line, words in zip(lines, beginnings, strict=False))
+    assert len(lines) >= 5
+    assert sorted(path.name for path in here.iterdir()) == ["bad.json", "cluster.json"]
+
+
+def test_a_template_that_cannot_be_evaluated_hides_no_other_mistake(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {
+        "$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#",
+        "contentVersion": "1.0.0.0",
+        "resources": [
+            {
+                "type": "Microsoft.ContainerService/managedClusters/agentPools",
+                "apiVersion": "2024-01-01",
+                "name": "[parameters('absent')]",
+                "properties": {},
+            }
+        ],
+    }
+    (here / "main.json").write_text(json.dumps(template))
+    (here / "bad.yaml").write_text("kind: [")
+    code, _, err = call(capsys, "migrate", "main.json", "bad.yaml", "--release", "9.9.9")
+    assert code == 2
+    beginnings = ["harness migrate: the template", "harness migrate: --release", "bad.yaml:"]
+    assert all(any(line.startswith(begins) for line in err.splitlines()) for begins in beginnings), err
+
+
 def test_names_of_the_dump_are_left_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "pools.yaml").write_text(POOL.replace("{name: default}", "{name: apps}", 1))
     found = as_json(capsys, "migrate", "cluster.json", "pools.yaml")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
+from harness.cli.mistakes import Mistakes
 from harness.cli.output import add_format, bad_input, no_environment, print_json, show
 from harness.cli.pictures import add_html
 from harness.outputs import write_text
 from plainlines import print_line, printable
+
+if TYPE_CHECKING:
+    from harness.cli.migration_plan import MigrationPlan
 
 __all__ = ["add_arguments", "run"]
 
@@ -47,30 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what becomes of agent pools and workloads, and write it. Exit code 0; 2 for bad input; 3 without a cluster."""
-    from harness.cli.destinations import check_outputs
     from harness.cli.live import Environment
-    from harness.cli.migration_folder import check_folder, write_folder
+    from harness.cli.migration_folder import write_folder
     from harness.cli.migration_page import move_page
-    from harness.cli.migration_plan import planned
-    from harness.cli.pool_files import read_pool_files
-    from harness.cli.worlds import InputError
-    from harness.garbage import NothingToFind
-    from harness.reading.problems import ScenarioError
 
+    mistakes = Mistakes()
     try:
-        check_folder(arguments)
-        check_outputs(arguments, "html")
-        files = read_pool_files(arguments)
-        with NothingToFind():
-            plan = planned(arguments, files)
-        if arguments.html is not None and plan.walk is None:
-            raise InputError("--html: there is no move to show, for no workload is given that could be moved")
-    except InputError as error:
-        return bad_input(f"harness migrate: {error}")
+        plan = _plan(arguments, mistakes)
     except Environment as error:
         return no_environment(f"harness migrate: {error}")
-    except ScenarioError as error:
-        return bad_input(error, arguments.format)
+    if plan is None:
+        return mistakes.print("harness migrate", arguments.format)
     try:
         if arguments.output is not None:
             write_folder(arguments.output, plan.files)
@@ -87,3 +79,29 @@ def run(arguments: argparse.Namespace) -> int:
         folder = printable(str(arguments.output))
         print_line(f"written to {folder}: {', '.join(plan.files)}")
     return 0
+
+
+def _plan(arguments: argparse.Namespace, mistakes: Mistakes) -> MigrationPlan | None:
+    """Return the plan; None where there are mistakes, all of which are collected."""
+    from harness.cli.destinations import check_outputs
+    from harness.cli.migration_folder import check_folder
+    from harness.cli.migration_plan import check_options, planned
+    from harness.cli.pool_files import read_pool_files
+    from harness.cli.worlds import InputError
+    from harness.garbage import NothingToFind
+
+    with mistakes.collected():
+        check_folder(arguments)
+    with mistakes.collected():
+        check_outputs(arguments, "html")
+    files = read_pool_files(arguments, mistakes)
+    if mistakes or files is None:
+        with mistakes.collected():
+            check_options(arguments, files)
+        return None
+    with mistakes.collected(), NothingToFind():
+        plan = planned(arguments, files)
+        if arguments.html is not None and plan.walk is None:
+            raise InputError("--html: there is no move to show, for no workload is given that could be moved")
+        return plan
+    return None
