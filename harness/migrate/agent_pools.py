@@ -10,7 +10,10 @@ from harness.kube.api.objects import mapping_in
 from harness.reading.problems import Mark
 from lazyrecords import dataclass
 
-__all__ = ["AgentPool", "ManagedCluster"]
+__all__ = ["POOLS_BLOCK", "AgentPool", "ManagedCluster"]
+
+POOLS_BLOCK = "autoscaling.azure.com/cas-block"
+"""Key of the taint that keeps workloads off agent pools while the cluster autoscaler and Karpenter run side by side (AKS's how-to)."""
 
 
 _SIMULATED = (

@@ -176,7 +176,7 @@ def test_machines_are_what_they_were_as_far_as_the_release_knows() -> None:
     verdict, text = row(propose(regulated), "securityProfile.enableVTPM")
     assert (verdict, text) == (
         Verdict.NO_EQUIVALENT,
-        "1.14.0 has no spec.security.trustedLaunch.vtpm, which no release has, only what is not released yet",
+        "1.14.0 has no spec.security.trustedLaunch.vtpm, which no release has so far, only the provider's main branch",
     )
     assert row(propose(regulated, release="next"), "securityProfile.enableVTPM")[0] is Verdict.MAPPED
     text = row(propose(regulated, release="1.7.2"), "linuxOSConfig.sysctls.netIpv4TcpFinTimeout")[1]

@@ -151,7 +151,7 @@ def _sysctl_path(name: str) -> str:
 
 def _lacking(pool: str, field: str, value: Any, path: str, release: ProviderRelease) -> Row:
     since = next((name for name in ALL_PROVIDER_RELEASES if has_field(name, RESOURCE, f"spec.{path}")), "")
-    when = f"there is since {since}" if since else "no release has, only what is not released yet"
+    when = f"there is since {since}" if since else "no release has so far, only the provider's main branch"
     text = f"{release.version} has no spec.{path}, which {when}"
     return Row(pool, field, value_text(value), Verdict.NO_EQUIVALENT, text, f"CRD of {release.version}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.karpenter.labels import azure, core
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS, ZONE
-from harness.migrate.agent_pools import AgentPool
+from harness.migrate.agent_pools import POOLS_BLOCK, AgentPool
 from harness.migrate.proposing.sizes import Size
 from lazyrecords import dataclass
 
@@ -94,7 +94,8 @@ def nodepool_of(
     name: str, nodeclass: str, pool: AgentPool, requirements: Sequence[Mapping[str, Any]], **spec: Any
 ) -> dict[str, Any]:
     """Return a NodePool; keywords are further fields of its `spec`, empty ones left out."""
-    taints, startup = pool.taints(), pool.taints("nodeInitializationTaints")
+    taints = [taint for taint in pool.taints() if taint["key"] != POOLS_BLOCK]
+    startup = pool.taints("nodeInitializationTaints")
     labels = {key: value for key, value in pool.labels.items() if key not in _BY_CAPACITY}
     template: dict[str, Any] = {
         "nodeClassRef": {"group": azure.GROUP, "kind": "AKSNodeClass", "name": nodeclass},

@@ -9,13 +9,14 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import ZONE
 from harness.kube.scheduling.taints import taint_text
-from harness.migrate.agent_pools import AgentPool
+from harness.migrate.agent_pools import POOLS_BLOCK, AgentPool
 from harness.migrate.proposing.nodepools import Bounds, is_by_capacity
 from harness.migrate.proposing.rows import Row, Verdict, value_text
 from harness.migrate.proposing.sizes import Size
+from harness.wording import first_few
 from lazyrecords import dataclass
 
-__all__ = ["PoolBounds", "bounds_of", "bounds_rows", "machine_rows"]
+__all__ = ["PoolBounds", "bounds_of", "bounds_rows", "joined_row", "machine_rows"]
 
 _TEMPLATE = "NodePool spec.template"
 _REQUIREMENT = f"{_TEMPLATE}.spec.requirements"
@@ -86,7 +87,20 @@ def machine_rows(
         yield Row(pool.name, f"nodeLabels.{key}", value, verdict, text, _NODEPOOL)
     for name, place in (("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")):
         for taint in pool.taints(name):
-            yield Row(pool.name, name, taint_text(taint), Verdict.MAPPED, f"{_TEMPLATE}.spec.{place}", _NODEPOOL)
+            verdict, text = Verdict.MAPPED, f"{_TEMPLATE}.spec.{place}"
+            if name == "nodeTaints" and taint["key"] == POOLS_BLOCK:
+                verdict, text = Verdict.NO_EFFECT, "it is to keep pods off agent pools, so that the NodePool has none"
+            yield Row(pool.name, name, taint_text(taint), verdict, text, _NODEPOOL)
+
+
+def joined_row(pool: AgentPool, pools: Sequence[AgentPool], nodepool: str) -> Row:
+    """Return the row of a pool's name, which tells nothing apart once it is joined with other pools as one NodePool."""
+    others = first_few([other.name for other in pools if other.name != pool.name], 3)
+    text = (
+        f"joined with {others} as NodePool {nodepool}: no pod can be kept on or off the machines of one of them by its name, "
+        "only by size or zone"
+    )
+    return Row(pool.name, "name", pool.name, Verdict.NO_EQUIVALENT, text, "--merge")
 
 
 def _disk_row(pool: AgentPool, sizes: Sequence[Size]) -> Row:

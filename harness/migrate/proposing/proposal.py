@@ -16,7 +16,7 @@ from harness.migrate.proposing.candidates import Candidate, Staying, candidate_o
 from harness.migrate.proposing.fields import left_row
 from harness.migrate.proposing.nodeclasses import nodeclass_of, plain_fields
 from harness.migrate.proposing.nodepools import API_VERSION, Demand, limits_of, nodepool_of, requirements_of, static_of
-from harness.migrate.proposing.pool_rows import PoolBounds, bounds_of, bounds_rows, machine_rows
+from harness.migrate.proposing.pool_rows import PoolBounds, bounds_of, bounds_rows, joined_row, machine_rows
 from harness.migrate.proposing.removals import corrected, corrected_profile, refused_rows
 from harness.migrate.proposing.rows import Row, Verdict, undecided_row
 from harness.migrate.proposing.sizes import Size
@@ -165,6 +165,8 @@ class _Proposing:
         for candidate in group:
             refused = list(refused_rows(candidate, of_nodepool, of_nodeclass, self._world.release))
             self.rows += self._rows_of(candidate, refused, bounds, result)
+        if len(pools) > 1:
+            self.rows += [joined_row(pool, pools, name) for pool in pools]
         self.removed += of_nodepool
         return result
 

@@ -5,26 +5,29 @@ Source: learn.microsoft.com, "Migrate from the cluster autoscaler to node auto-p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain, count
 from math import ceil
 from typing import Any
 
+from harness.explain.lint.pods import pod_templates
 from harness.kube.api.objects import Object, mapping_in, name_of, namespace_of, spec_of
+from harness.kube.scheduling.taints import taint_text
 from harness.kube.workloads.templates import TEMPLATE_PATHS
-from harness.migrate.agent_pools import AgentPool
+from harness.migrate.agent_pools import POOLS_BLOCK, AgentPool
 from harness.migrate.judging.judgement import Judged, Move
 from lazyrecords import dataclass
 
-__all__ = ["WORKLOADS", "Moving", "Way", "reference", "steps", "with_block"]
+__all__ = ["WORKLOADS", "Moving", "Way", "nodepools_block", "reference", "steps", "with_block"]
 
 WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet", "Job")
 """Kinds whose pods a scenario makes."""
 _ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 _WAVES = 3
 _PAUSE, _AFTERWARDS = "15m", "2h"
-_POOLS_BLOCK = {"key": "autoscaling.azure.com/cas-block", "value": "true", "effect": "NoSchedule"}
-_NODEPOOLS_BLOCK = {"key": "autoscaling.azure.com/nap-block", "effect": "NoSchedule"}
+_POOLS_TAINT = {"key": POOLS_BLOCK, "value": "true", "effect": "NoSchedule"}
+_NODEPOOLS_BLOCK = "autoscaling.azure.com/nap-block"
 
 
 class Way(StrEnum):
@@ -36,11 +39,34 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Agent pools that go with their counts, the manifests in their place, and the verdicts on the workloads."""
+    """Agent pools that go with their counts, the manifests in their place, and the verdicts on the workloads.
+
+    `block` is the taint that keeps workloads off the NodePools until it is their turn.
+    """
 
     pools: Sequence[tuple[AgentPool, int]]
     manifests: Sequence[Mapping[str, Any]]
     judged: Sequence[Judged]
+    block: Mapping[str, str]
+
+
+def nodepools_block(objects: Iterable[Object]) -> Mapping[str, str]:
+    """Return the taint of the how-to for NodePools, under another key where a cluster's objects have that one already.
+
+    Workloads that tolerate it before the move would not be kept off.
+    """
+    used: set[str] = set()
+    everything = list(objects)
+    for obj in everything:
+        spec = spec_of(obj)
+        place = mapping_in(mapping_in(spec.get("template")).get("spec")) if obj["kind"] == "NodePool" else spec
+        if obj["kind"] in ("Node", "NodePool"):
+            used |= {str(taint.get("key")) for taint in place.get("taints") or ()}
+    for template in pod_templates(everything):
+        tolerations = mapping_in(template.pod.get("spec")).get("tolerations") or ()
+        used |= {str(toleration.get("key")) for toleration in tolerations}
+    keys = chain([_NODEPOOLS_BLOCK], (f"{_NODEPOOLS_BLOCK}-{number}" for number in count(2)))
+    return {"key": next(key for key in keys if key not in used), "effect": "NoSchedule"}
 
 
 def steps(way: Way, moving: Moving) -> Iterator[Any]:
@@ -51,14 +77,14 @@ def steps(way: Way, moving: Moving) -> Iterator[Any]:
     yield {"advance": _AFTERWARDS}
 
 
-def with_block(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_block(manifest: Mapping[str, Any], block: Mapping[str, str]) -> Mapping[str, Any]:
     """Return a NodePool whose Nodes keep off all that does not tolerate them; another object as it is."""
     if manifest["kind"] != "NodePool":
         return manifest
     spec = manifest["spec"]
     template = {
         **spec["template"],
-        "spec": {**spec["template"]["spec"], "taints": [*_taints(manifest), _NODEPOOLS_BLOCK]},
+        "spec": {**spec["template"]["spec"], "taints": [*_taints(manifest), dict(block)]},
     }
     return {**manifest, "spec": {**spec, "template": template}}
 
@@ -83,16 +109,16 @@ def _side_by_side(moving: Moving) -> Iterator[Any]:
     """
     rolled_out = [verdict for verdict in moving.judged if _is_rolled_out(verdict)]
     for verdict in rolled_out:
-        yield _tolerating(verdict, [_POOLS_BLOCK, *([_NODEPOOLS_BLOCK] if verdict.running.is_daemon else ())])
+        yield _tolerating(verdict, [_POOLS_TAINT, *([moving.block] if verdict.running.is_daemon else ())])
     yield "settle"
     for pool, _ in moving.pools:
-        own = [str(taint) for taint in pool.properties.get("nodeTaints") or ()]
-        yield {"agentPool": {"name": pool.name, "taint": [*own, "autoscaling.azure.com/cas-block=true:NoSchedule"]}}
+        own = [taint_text(taint) for taint in pool.taints()]
+        yield {"agentPool": {"name": pool.name, "taint": list(dict.fromkeys([*own, taint_text(_POOLS_TAINT)]))}}
     yield _applied(moving)
     yield "settle"
     for verdict in rolled_out:
         if not verdict.running.is_daemon and verdict.move is not Move.STAYS:
-            yield _tolerating(verdict, [_NODEPOOLS_BLOCK], verdict.patch)
+            yield _tolerating(verdict, [moving.block], verdict.patch)
             yield {"advance": _PAUSE}
     for manifest in moving.manifests:
         if manifest["kind"] == "NodePool":
@@ -112,8 +138,8 @@ def _drained(moving: Moving) -> Iterator[Any]:
     """Yield the cordon of all pools that go, then each pool in waves."""
     if moving.pools:
         yield {"cordon": [f"Node/aks-{pool.name}-*" for pool, _ in moving.pools]}
-    for pool, count in moving.pools:
-        for left in _waves(count):
+    for pool, machines in moving.pools:
+        for left in _waves(machines):
             yield {"agentPool": {"name": pool.name, "count": left}}
             yield {"advance": _PAUSE}
 
