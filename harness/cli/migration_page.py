@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.wording import duration_text
-
 if TYPE_CHECKING:
     from harness.cli.migration_plan import MigrationPlan
     from harness.migrate.walking.walk import Fleet
 
 __all__ = ["move_page"]
+
+_FIRST = 6
+"""Lines about workloads and settings that stand above the fleets; the rest is below."""
 
 
 def move_page(plan: MigrationPlan) -> str:
@@ -30,7 +31,7 @@ def move_page(plan: MigrationPlan) -> str:
 
 
 def _summary(plan: MigrationPlan) -> dict[str, Any]:
-    """Return what stands first: how many workloads move, what the fleet was, is at its dearest moment and becomes, and what is lost."""
+    """Return what stands first: the headline, what is to be done, what is lost, and the fleet before, at its dearest and after."""
     from harness.migrate.summary import headline
 
     walk = plan.walk
@@ -38,23 +39,28 @@ def _summary(plan: MigrationPlan) -> dict[str, Any]:
         [] if walk is None else [("before", walk.before), ("meanwhile, at the most", walk.most), ("after", walk.after)]
     )
     fleets = [{"when": when, "nodes": fleet.nodes, "usd": fleet.usd, "sizes": _sizes(fleet)} for when, fleet in moments]
-    return {"lines": list(headline(plan.judged, walk, plan.proposal)), "fleets": fleets}
+    to_do = [*_to_do(plan)]
+    lines = [*headline(plan.judged, walk, plan.proposal), *to_do[:_FIRST]]
+    return {"lines": lines, "fleets": fleets}
+
+
+def _to_do(plan: MigrationPlan) -> Iterator[str]:
+    """Yield each workload that does not move as it is, with the command that changes that, and each setting that is lost."""
+    from harness.migrate.folder import patch_command
+    from harness.migrate.judging.judgement import Move
+
+    for verdict in plan.judged:
+        if verdict.move is not Move.AS_IS:
+            told = "; ".join(filter(None, (*verdict.why, patch_command(verdict))))
+            yield f"{verdict.name} {verdict.move}: {told}"
+    yield from (f"agent pool {row.pool} loses {row.field} {row.value}: {row.text}" for row in plan.proposal.lost)
 
 
 def _notes(plan: MigrationPlan) -> Iterator[str]:
-    from harness.migrate.summary import workload_lines
+    from harness.migrate.summary import note_lines
 
-    walk = plan.walk
-    if walk is not None:
-        yield f"the move takes {duration_text(walk.seconds)}, in which all machines cost {walk.usd:.2f} USD"
-        for ready in walk.ready:
-            if ready.least < ready.before:
-                yield (
-                    f"{ready.workload}: {ready.before} pods ready before, {ready.least} at the least "
-                    f"({duration_text(ready.at)} into the move), {ready.after} after"
-                )
-    yield from (line.strip() for line in workload_lines(plan.judged, None))
-    yield from (f"{row.pool}: {row.field} {row.value}: {row.text}" for row in plan.proposal.lost)
+    yield from [*_to_do(plan)][_FIRST:]
+    yield from note_lines(plan.judged, plan.walk)
 
 
 def _sizes(fleet: Fleet) -> str:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from harness.cli.pool_files import Files
     from harness.migrate.judging.judgement import Judged
     from harness.migrate.proposing.proposal import Proposal
+    from harness.migrate.walking.doubling import Doubling
     from harness.migrate.walking.walk import Walk
     from harness.migrate.walking.ways import Way
     from harness.world import World
 
-__all__ = ["MigrationPlan", "planned"]
+__all__ = ["MigrationPlan", "check_options", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class MigrationPlan:
     judged: Sequence[Judged]
     walk: Walk | None
     story: str
+    doubling: Doubling | None = None
+    """The second way without its taints, where that was asked for and an agent pool is scaled."""
     problem: str = ""
     """Reason for which the move could not be walked."""
 
@@ -39,7 +42,8 @@ class MigrationPlan:
         """Return name and text of each file of the output folder."""
         from harness.migrate.folder import files_of
 
-        return files_of(self.proposal, self.world.release.version, self.judged, self.story)
+        doubled = self.doubling.story if self.doubling is not None else ""
+        return files_of(self.proposal, self.world.release.version, self.judged, self.story, doubled)
 
     def lines(self) -> Iterator[str]:
         """Yield the answer in words, the most important first."""
@@ -49,6 +53,8 @@ class MigrationPlan:
         yield from self.inputs.head(self.world)
         if self.judged:
             yield from headline(self.judged, self.walk, self.proposal)
+            if self.doubling is not None:
+                yield self.doubling.text
             yield from workload_lines(self.judged, self.walk)
             yield from (f"  {command}" for verdict in self.judged if (command := patch_command(verdict)))
         if self.problem:
@@ -66,8 +72,20 @@ class MigrationPlan:
             "release": self.world.release.version,
             **proposal_value(self.proposal),
             **(walk_value(self.judged, self.walk) if self.judged else {}),
+            **({"withoutTaints": self.doubling.to_json()} if self.doubling is not None else {}),
             **({"problem": self.problem} if self.problem else {}),
         }
+
+
+def check_options(arguments: argparse.Namespace, files: Files | None) -> None:
+    """Check release, region and all other options of a world, also without the files (None) that have mistakes. Raises InputError."""
+    from harness.cli.manifests import world_of
+    from harness.cli.pool_files import Files
+    from harness.migrate.agent_pools import ManagedCluster
+    from harness.scenario.language.dumps import Dump
+
+    read = files or Files(ManagedCluster(()), Dump(()), from_nodes=False)
+    world_of(arguments, _inputs(arguments, read, ()))
 
 
 def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
@@ -101,23 +119,28 @@ def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
 def _walked(
     files: Files, inputs: Inputs, world: World, proposal: Proposal, manifests: Sequence[Any], way: Way
 ) -> MigrationPlan:
-    from harness.migrate.folder import STORY
+    from harness.migrate.folder import DOUBLED, STORY
     from harness.migrate.judging.judgement import Judging
+    from harness.migrate.walking.doubling import doubling_of
     from harness.migrate.walking.outcome import reconciled
-    from harness.migrate.walking.story import story_text
+    from harness.migrate.walking.story import Story, story_text
     from harness.migrate.walking.walk import walked
+    from harness.migrate.walking.ways import Way
     from harness.reading.problems import ScenarioError
 
     judged: Sequence[Judged] = Judging(world, proposal, files.dump, manifests).judged()
     scenario_inputs = _given(inputs, world)
-    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, way=way)
+    story = Story(files.cluster, proposal, files.dump, judged)
+    text = story_text(story, scenario_inputs, way=way)
     moving = frozenset(pool.name for proposed_pool in proposal.pools for pool in proposed_pool.pools)
     try:
-        walk = walked(story, moving, file=STORY)
+        walk = walked(text, moving, file=STORY)
+        doubling = doubling_of(story, scenario_inputs, file=DOUBLED) if way is Way.SIDE_BY_SIDE else None
     except ScenarioError as error:
-        return MigrationPlan(files, inputs, world, proposal, judged, None, story, str(error.problems[0]))
-    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, walk, way=way)
-    return MigrationPlan(files, inputs, world, proposal, reconciled(judged, walk), walk, story)
+        problem = str(error.problems[0])
+        return MigrationPlan(files, inputs, world, proposal, judged, None, text, problem=problem)
+    text = story_text(story, scenario_inputs, walk, way=way)
+    return MigrationPlan(files, inputs, world, proposal, reconciled(judged, walk), walk, text, doubling)
 
 
 def _inputs(arguments: argparse.Namespace, files: Files, manifests: Sequence[Any]) -> Inputs:

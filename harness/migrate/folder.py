@@ -14,6 +14,7 @@ from harness.wording import counted
 from plainlines import printable
 
 __all__ = [
+    "DOUBLED",
     "FILES",
     "MANIFESTS",
     "PATCHES",
@@ -29,11 +30,14 @@ MANIFESTS = "nodepools.yaml"
 SETTINGS = "settings.md"
 PATCHES = "patches.sh"
 STORY = "move.yaml"
-FILES = (MANIFESTS, SETTINGS, PATCHES, STORY)
+DOUBLED = "without-taints.yaml"
+FILES = (MANIFESTS, SETTINGS, PATCHES, STORY, DOUBLED)
 """Every name that a file of a migration may have."""
 
 
-def files_of(proposal: Proposal, release: str, judged: Sequence[Judged] = (), story: str = "") -> Mapping[str, str]:
+def files_of(
+    proposal: Proposal, release: str, judged: Sequence[Judged] = (), story: str = "", doubled: str = ""
+) -> Mapping[str, str]:
     """Return name and text of each file that a migration comes to."""
     patches = patches_text(judged)
     return {
@@ -41,6 +45,7 @@ def files_of(proposal: Proposal, release: str, judged: Sequence[Judged] = (), st
         SETTINGS: settings_text(proposal, release),
         **({PATCHES: patches} if patches else {}),
         **({STORY: story} if story else {}),
+        **({DOUBLED: doubled} if doubled else {}),
     }
 
 

@@ -14,9 +14,10 @@ from harness.migrate.proposing.rows import Verdict
 from harness.migrate.walking.walk import Walk
 from harness.wording import counted, duration_text, first_few
 
-__all__ = ["headline", "proposal_lines", "proposal_value", "walk_value", "workload_lines"]
+__all__ = ["headline", "note_lines", "proposal_lines", "proposal_value", "walk_value", "workload_lines"]
 
 _FEW = 5
+_MINUTE = 60
 
 
 def headline(judged: Sequence[Judged], walk: Walk | None, proposal: Proposal) -> Iterator[str]:
@@ -37,9 +38,10 @@ def headline(judged: Sequence[Judged], walk: Walk | None, proposal: Proposal) ->
     yield ", ".join(parts)
     if walk is not None:
         before, after = walk.before, walk.after
+        time = duration_text(round(walk.seconds / _MINUTE) * _MINUTE)
         yield (
             f"{counted(before.nodes, 'node')} at {before.usd:.2f} USD/h become {after.nodes} at {after.usd:.2f} USD/h; "
-            f"on the way {walk.most.nodes} at {walk.most.usd:.2f} USD/h, {walk.usd:.2f} USD in {duration_text(walk.seconds)}"
+            f"on the way {walk.most.nodes} at {walk.most.usd:.2f} USD/h, {walk.usd:.2f} USD in {time}"
         )
         unpriced = sorted({*before.unpriced, *walk.most.unpriced, *after.unpriced})
         if unpriced:
@@ -62,20 +64,27 @@ def workload_lines(judged: Sequence[Judged], walk: Walk | None) -> Iterator[str]
     for verdict in judged:
         if verdict.move is not Move.AS_IS:
             yield f"  {verdict.name} {verdict.move}: {'; '.join(verdict.why) or 'its patch is in patches.sh'}"
+    yield from (f"  {line}" for line in note_lines(judged, walk))
+
+
+def note_lines(judged: Sequence[Judged], walk: Walk | None) -> Iterator[str]:
+    """Yield what else is worth to be known of workloads, how few of their pods were ready, and what was refused on the way."""
     notes = Counter(note for verdict in judged for note in verdict.notes)
     for note, times in notes.most_common(_FEW):
         names = [verdict.name for verdict in judged if note in verdict.notes]
-        yield f"  {first_few(names, 3)}: {note}" if times > 1 else f"  {names[0]}: {note}"
+        yield f"{first_few(names, 3)}: {note}" if times > 1 else f"{names[0]}: {note}"
     if walk is None:
         return
     for ready in sorted(walk.ready, key=lambda ready: ready.least - ready.before)[:_FEW]:
         if ready.least < ready.before and ready.least < ready.after:
             least = f"{ready.least} of {ready.before} pods ready at the least, after {duration_text(ready.at)}"
-            yield f"  {ready.workload}: {least}"
+            yield f"{ready.workload}: {least}"
     if walk.waited_before:
-        yield f"  {counted(walk.waited_before, 'pod')} had no Node before the move"
+        yield f"{counted(walk.waited_before, 'pod')} had no Node before the move"
+    for refused in walk.refused:
+        yield f"on the way {refused.object} is refused: {refused.text}"
     if not walk.passed:
-        yield f"  the story does not hold: {walk.problem}"
+        yield f"the story does not hold: {walk.problem}"
 
 
 def walk_value(judged: Sequence[Judged], walk: Walk | None) -> dict[str, Any]:
@@ -99,6 +108,7 @@ def walk_value(judged: Sequence[Judged], walk: Walk | None) -> dict[str, Any]:
     }
     ready = [asdict(count) for count in walk.ready]
     left = [asdict(pod) for pod in walk.left]
+    refused = [asdict(refusal) for refusal in walk.refused]
     return {
         "workloads": workloads,
         "move": {
@@ -108,6 +118,7 @@ def walk_value(judged: Sequence[Judged], walk: Walk | None) -> dict[str, Any]:
             "ready": ready,
             "undercut": list(walk.undercut),
             "left": left,
+            "refused": refused,
             "holds": walk.passed,
         },
     }

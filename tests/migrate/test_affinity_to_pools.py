@@ -28,11 +28,11 @@ Judge = Callable[..., Any]
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Judge:
     monkeypatch.chdir(tmp_path)
 
-    def judge(obj: Any, *words: str, pools: tuple[Any, ...] = POOLS, holds: bool = True) -> Any:
+    def judge(obj: Any, *words: str, pools: tuple[Any, ...] = POOLS) -> Any:
         Path("cluster.json").write_text(json.dumps(cluster(*pools, currentKubernetesVersion="1.34.2")))
         Path("dump.yaml").write_text(yaml.safe_dump_all([obj]))
         answer = as_json(capsys, "migrate", "cluster.json", "dump.yaml", "-o", "nap", *words)
-        assert answer["move"]["holds"] is holds
+        assert answer["move"]["holds"]
         (row,) = answer["workloads"]
         return row
 
@@ -85,9 +85,17 @@ def test_a_pod_that_is_kept_off_a_pool_that_stays_asks_for_a_nodepool(judged: Ju
     assert patched_terms(row) == [[asks("karpenter.sh/nodepool", "In", "apps")]]
 
 
-def test_pods_that_no_agent_pool_took_hinder_their_own_rollout(judged: Judge) -> None:
-    row = judged(affine([asks("agentpool", "DoesNotExist")]), holds=False)
-    assert (row["verdict"], row["why"]) == ("has no place", [f"nodeAffinity agentpool DoesNotExist: {REFUSED}"])
+def test_pods_that_no_agent_pool_took_hinder_their_own_rollout(
+    judged: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = judged(affine([asks("agentpool", "DoesNotExist")]))
+    assert (row["verdict"], row["why"][0]) == ("has no place", f"nodeAffinity agentpool DoesNotExist: {REFUSED}")
+    assert patched_terms(row) == [[{"key": "karpenter.sh/nodepool", "operator": "Exists"}]]
+    header, *_ = yaml.safe_load_all(Path("nap/move.yaml").read_text())
+    assert [entry["rejected"] for entry in header["then"] if "rejected" in entry] == [
+        {"object": "NodeClaim/batch-*", "layer": "nodeclaim-cel"}
+    ]
+    assert call(capsys, "run", "nap/move.yaml")[0] == 0
 
 
 def test_a_pod_that_is_kept_off_all_that_goes_stays(judged: Judge) -> None:

@@ -120,3 +120,25 @@ def test_taints_and_tolerations_are_gone_in_the_end(answer: Any) -> None:
         step["agentPool"].get("taint") for step in header["when"] if isinstance(step, dict) and "agentPool" in step
     ]
     assert taints[0] == ["team=shop:NoSchedule", "autoscaling.azure.com/cas-block=true:NoSchedule"]
+
+
+def test_without_the_taints_both_make_machines_for_the_same_pods(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scales = pool("apps", count=2, enableAutoScaling=True, minCount=1, maxCount=8)
+    Path("cluster.json").write_text(json.dumps(cluster(SYSTEM, scales, currentKubernetesVersion="1.34.2")))
+    Path("dump.yaml").write_text(yaml.safe_dump(deployment("web", 4, cpu="1")))
+    answer = as_json(capsys, "migrate", "cluster.json", "dump.yaml", "--side-by-side", "-o", "nap")
+    doubled = answer["withoutTaints"]
+    assert (doubled["workload"], doubled["pods"]) == ("Deployment/web", 4)
+    assert (doubled["before"]["ofPools"], doubled["before"]["karpenters"]) == (4, 0)
+    assert doubled["karpenterAlone"]["ofPools"] == doubled["before"]["ofPools"]
+    assert doubled["both"]["karpenters"] >= doubled["karpenterAlone"]["karpenters"] > 0
+    assert doubled["both"]["ofPools"] > doubled["before"]["ofPools"]
+    assert doubled["both"]["usd_per_hour"] > doubled["karpenterAlone"]["usd_per_hour"]
+    assert call(capsys, "run", "nap/without-taints.yaml")[0] == 0
+    code, out, _ = call(capsys, "migrate", "cluster.json", "dump.yaml", "--side-by-side")
+    assert code == 0
+    assert "if the taints are forgotten, 4 more pods of Deployment/web than the nodes hold get " in out
+    assert "withoutTaints" not in as_json(capsys, "migrate", "cluster.json", "dump.yaml")

@@ -13,6 +13,7 @@ from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
 from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.migrate.agent_pools import AgentPool
+from harness.migrate.judging.architectures import architectures_of, unproven_images
 from harness.migrate.judging.label_changes import AFFINITY, PREFERENCE, SELECTOR, Change, asked_labels
 from harness.migrate.judging.obstacles import closed_budgets, misplaced_volumes, requestless, unreadable_budgets
 from harness.migrate.judging.pool_nodes import PoolNodes, admits
@@ -46,7 +47,7 @@ class Judged:
     """A workload with its verdict. `why`: what decides it; `notes`: what else is worth to be known.
 
     `pod` is the pod as it should be made, `pool` the NodePool whose Nodes would take it, empty where none would; `on_windows`: its pods
-    need Windows Nodes, which are not simulated.
+    need Windows Nodes, which are not simulated; `needs_patch`: those of its pods that have a place have it by the patch.
     """
 
     running: Running
@@ -56,6 +57,7 @@ class Judged:
     pod: Object = field(default_factory=dict)
     pool: str = ""
     on_windows: bool = False
+    needs_patch: bool = False
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class Judged:
     @property
     def patch(self) -> dict[str, Any] | None:
         """Return the merge patch that makes its pods so; None where nothing has to change."""
-        if self.move is not Move.PATCHED or self.running.is_fixed:
+        if not (self.needs_patch or self.move is Move.PATCHED) or self.running.is_fixed:
             return None
         patch = {"spec": _changed(self.running.pod, self.pod)}
         for field_name in reversed(TEMPLATE_PATHS[self.running.workload.kind]):
@@ -107,6 +109,7 @@ class Judging:
             if obj["kind"] == "PersistentVolumeClaim"
         }
         self._volumes = {name_of(obj): obj for obj in everything if obj["kind"] == "PersistentVolume"}
+        self._present = {name_of(obj): obj for obj in everything if obj["kind"] == "Node"}
         staying = [staying.pool for staying in proposal.staying]
         self._staying = {pool.name for pool in staying}
         self._windows = {pool.name for pool in staying if pool.is_windows}
@@ -158,6 +161,7 @@ class Judging:
     def _with_obstacles(
         self, running: Running, move: Move, takers: Sequence[ProposedPool], pod: Object, notes: tuple[str, ...]
     ) -> Judged:
+        notes = (*self._images(running, takers), *notes)
         nodes = [node for pool in takers for node in self._nodes.in_every_zone(pool)]
         why = [*misplaced_volumes(running, self._claims, self._volumes, nodes)]
         if not running.is_daemon:
@@ -169,6 +173,14 @@ class Judging:
             text = f"nobody can change its pods: delete and create it anew, with {change} for its pods"
             return Judged(running, move, (text,), notes, pod, takers[0].name)
         return Judged(running, move, (), notes, pod, takers[0].name)
+
+    def _images(self, running: Running, takers: Sequence[ProposedPool]) -> Iterator[str]:
+        """Yield whether the workload's images may come to Nodes that they have not been seen to run on."""
+        staying = [staying.pool for staying in self._proposal.staying if staying.pool.sizes]
+        agents = [*staying, *(agent for pool in self._proposal.pools for agent in pool.pools)]
+        before = architectures_of(self._nodes.old(agent) for agent in agents if self._stays_on(running.pod, agent))
+        present = architectures_of(node for name, node in self._present.items() if name in running.nodes)
+        yield from unproven_images(before, present, architectures_of(map(self._nodes.new, takers)))
 
     def _pools_for(self, running: Running) -> list[ProposedPool]:
         """The proposed pools, first those in the place of the pools that it runs on, or where it runs nowhere yet could run."""

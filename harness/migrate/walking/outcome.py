@@ -22,6 +22,8 @@ def reconciled(judged: Sequence[Judged], walk: Walk) -> list[Judged]:
 def _reconciled(verdict: Judged, left: list[str], stayed: bool) -> Judged:
     if verdict.move is Move.PATCHED and verdict.running.is_fixed:
         return verdict  # the walk creates nothing anew
+    if left and verdict.move is Move.PATCHED:
+        return replace(verdict, move=Move.BLOCKED, why=(*verdict.why, left[0]), needs_patch=True)
     if left and verdict.move is not Move.STAYS:
         return replace(verdict, move=Move.BLOCKED, why=verdict.why or (left[0],))
     if verdict.move is Move.BLOCKED and stayed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -9,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND
-from harness.explain.pods.scheduling import Explainer
+from harness.explain.pods.events import last_sentence
+from harness.explain.pods.waiting import nominations, waiting_reasons
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (
@@ -23,20 +25,24 @@ from harness.kube.api.objects import (
     status_of,
 )
 from harness.kube.api.owners import workload_of
+from harness.kube.api.selectors import Selector
 from harness.migrate.reading.nodes import pool_of
 from harness.migrate.walking.story import BEFORE
 from harness.scenario.language.files import load_text
-from harness.scenario.running.runner import Runner
+from harness.scenario.running.runner import UNEXPECTED_REJECTION, Runner
 from harness.world.costs.prices import node_capacity_type
+from harness.world.refused import is_mistake
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.world import World
 
-__all__ = ["Fleet", "LeftBehind", "Ready", "Walk", "walked"]
+__all__ = ["Fleet", "LeftBehind", "Ready", "Refused", "Walk", "walked"]
 
 _HOUR = 3600.0
+_OVERHEAD = re.compile(r", daemonset overhead=\{[^{}]*\}")
+"""The part of Karpenter's sentence that repeats what the DaemonSets ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,15 @@ class LeftBehind:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """An object that was refused on the way: its name as a pattern, the layer that refused it, and the words."""
+
+    object: str
+    layer: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Walk:
     """Outcome of a move. `most` is the fleet when it cost most, `seconds` how long the steps took, `usd` what all cost meanwhile.
 
@@ -92,6 +107,8 @@ class Walk:
     """PodDisruptionBudget (`namespace/name`) → the fewest healthy pods that it counted from the beginning of the move on."""
     stayed: frozenset[str] = frozenset()
     """Workloads all of whose pods are on agent pools that stay, in the end."""
+    refused: tuple[Refused, ...] = ()
+    """The refusals on the way: NodeClaims for pods that still ask for what no NodeClaim may name."""
 
     @property
     def unplaced(self) -> frozenset[str]:
@@ -103,7 +120,8 @@ def walked(text: str, moving: frozenset[str], *, file: str) -> Walk:
     """Run the scenario of a move and return what came of it. `moving` names the agent pools that go. Raises ScenarioError."""
     (scenario,) = load_text(text, file=file)
     run, verdicts = Runner().examine(scenario.cases[0])
-    failed = [verdict for verdict in verdicts if not verdict.holds]
+    unmet = [verdict for verdict in verdicts if not verdict.holds]
+    failed = [verdict for verdict in unmet if not verdict.label.startswith(UNEXPECTED_REJECTION)]
     problem = str(failed[0].differences[0]) if failed and failed[0].differences else ""
     measured = _Measured(run)
     return Walk(
@@ -120,7 +138,20 @@ def walked(text: str, moving: frozenset[str], *, file: str) -> Walk:
         waited_before=measured.waited,
         healthy=measured.healthy,
         stayed=_stayed(run.world),
+        refused=tuple(_refusals(run)),
     )
+
+
+def _refusals(run: Run) -> list[Refused]:
+    """Return each kind of refusal once: NodeClaims of a NodePool differ in their endings only."""
+    refused = {}
+    for refusal in run.refusals:
+        rejection = refusal.rejection
+        if is_mistake(rejection):
+            name, layer = rejection.object, str(rejection.layer)
+            pattern = f"{name.rpartition('-')[0]}-*" if name.startswith("NodeClaim/") else name
+            refused.setdefault((pattern, layer), Refused(pattern, layer, rejection.text))
+    return list(refused.values())
 
 
 class _Measured:
@@ -174,13 +205,7 @@ class _Measured:
 
     def _take(self, kind: str, namespace: str, name: str, after: Object | None, now: int) -> None:
         if kind == "Node":
-            if after is None:
-                self._nodes.pop(name, None)
-            elif size := labels_of(after).get(INSTANCE_TYPE, ""):
-                self._nodes[name] = size, self._world.price(size, node_capacity_type(after)).usd
-            self._price = sum(price or 0.0 for _, price in self._nodes.values())
-            if self._first is not None and self._price > self.most.usd:
-                self.most = self.fleet()
+            self._take_node(name, after)
         elif kind == "Pod":
             self._take_pod((namespace, name), after, (now - self._begins) / SECOND)
         elif kind == "PodDisruptionBudget" and after is not None:
@@ -246,18 +271,34 @@ def _stayed(world: World) -> frozenset[str]:
 def _left_behind(world: World, moving: frozenset[str]) -> Sequence[LeftBehind]:
     """Pods without a Node, with Karpenter's reason, and pods on Nodes of pools that were to go."""
     nodes = {name_of(node): node for node in world.list("Node")}
-    explainer: Any = None
+    targets = nominations(world)
     left = []
     for pod in world.list("Pod"):
         name, owner = f"{namespace_of(pod)}/{name_of(pod)}", str(workload_of(pod))
         node = nodes.get(str(spec_of(pod).get("nodeName") or ""))
         if node is None:
-            explainer = explainer or Explainer(world)
-            explained = explainer.pod(pod)
-            why = explained.sentence.partition(", requirements=")[0] or next(
-                iter(explained.waiting), "no Node takes it"
+            left.append(
+                LeftBehind(name, owner, _why_pending(world, pod, targets.get((namespace_of(pod), name_of(pod)), "")))
             )
-            left.append(LeftBehind(name, owner, why))
         elif NODEPOOL not in labels_of(node) and pool_of(node) in moving and workload_of(pod).kind != "DaemonSet":
-            left.append(LeftBehind(name, owner, f"is still on {name_of(node)}: nothing may evict it"))
+            left.append(LeftBehind(name, owner, f"is still on {name_of(node)}: {_why_still_there(world, pod)}"))
     return left
+
+
+def _why_still_there(world: World, pod: Object) -> str:
+    """Return which PodDisruptionBudget keeps a pod where it is."""
+    for budget in world.list("PodDisruptionBudget"):
+        selector, status = Selector.parse(spec_of(budget).get("selector")), status_of(budget)
+        if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod)):
+            counts = f"{status.get('currentHealthy', 0)} are healthy and {status.get('desiredHealthy', 0)} have to be"
+            return f"PodDisruptionBudget/{name_of(budget)} lets none of its pods go, of which {counts}"
+    return "nothing has evicted it"
+
+
+def _why_pending(world: World, pod: Object, target: str) -> str:
+    """Return Karpenter's sentence on a pod, or what it waits for where Karpenter has nothing against it (`target`: where it wanted it)."""
+    sentence = "" if target else last_sentence(world, name_of(pod), namespace_of(pod))
+    if sentence:
+        return _OVERHEAD.sub("", sentence).partition(", requirements=")[0]
+    *_, nearest = ("no Node takes it", *waiting_reasons(world, pod, target))
+    return nearest

@@ -28,9 +28,10 @@ from harness.scenario.running.watching import watched
 if TYPE_CHECKING:
     from harness.world import Caches, World
 
-__all__ = ["Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
+__all__ = ["UNEXPECTED_REJECTION", "Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
 
-
+UNEXPECTED_REJECTION = "unexpected rejection by"
+"""Begins the label of the verdict on a refusal that no `rejected` expects."""
 _QUESTIONS = frozenset({"requirements", "labels"})  # they depend on no history of the world
 
 
@@ -208,7 +209,7 @@ def unexpected(run: Run) -> Iterator[Verdict]:
     for refusal in run.refusals:
         rejection = refusal.rejection
         if not refusal.expected and is_mistake(rejection):
-            label = f"unexpected rejection by {rejection.layer}"
+            label = f"{UNEXPECTED_REJECTION} {rejection.layer}"
             refusal_text = "; ".join(filter(None, (refusal.text, class_hint(rejection.text, run.world.view))))
             expectation = f"- rejected: {{object: {rejection.object}, layer: {rejection.layer}}}"
             note = f"where that is right: `{expectation}`"
