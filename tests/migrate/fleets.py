@@ -1,17 +1,25 @@
-"""Generated clusters: agent pools under pressure, and workloads that select, spread, guard and store in all the ways that people do."""
+"""Generated clusters: agent pools under pressure, and workloads that select, spread, guard and store in all the ways that people do.
+
+`generated_cluster(seed)` is a cluster as `az aks show` prints it and what runs in it, in most of them with Nodes and pods as they were
+placed there.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.migrate.pools import cluster, pool
+from harness import World
+from tests.migrate.placement import GENERATION, TEAMS, placed
+from tests.migrate.pools import cluster, pool, read
 
 Object = dict[str, Any]
 
+KUBERNETES = "1.34.2"
 _SIZES = ("Standard_D4s_v5", "Standard_D8s_v5", "Standard_E4s_v5", "Standard_D4ds_v5")
-_TEAMS = ("red", "blue")
+_PLACED = 0.7
+"""The share of clusters whose dump has Nodes and pods."""
 
 
 def generated_cluster(seed: int) -> tuple[Object, list[Object]]:
@@ -23,24 +31,42 @@ def generated_cluster(seed: int) -> tuple[Object, list[Object]]:
     for number in range(chance.randint(1, 3)):
         pools.append(_pool(chance, f"pool{number}"))
     objects: list[Object] = [_daemonset()] if chance.random() < 0.5 else []
-    for number in range(chance.randint(2, 6)):
-        objects += _workload(chance, f"app{number}", pools[1:])
-    described = cluster(*pools, currentKubernetesVersion="1.34.2", autoScalerProfile={"scaleDownUnneededTime": "5m"})
-    return described, objects
+    names = [f"app{number}" for number in range(chance.randint(2, 5))]
+    for name in names:
+        objects += _workload(chance, name, pools[1:], [other for other in names if other != name])
+    described = cluster(*pools, currentKubernetesVersion=KUBERNETES, autoScalerProfile={"scaleDownUnneededTime": "5m"})
+    return described, _running(described, objects) if chance.random() < _PLACED else objects
+
+
+def _running(described: Object, objects: Sequence[Object]) -> list[Object]:
+    """Return what `kubectl get` prints once the workloads have been placed on the agent pools: their controllers, pods and Nodes, too."""
+    world = World(region="westeurope", kubernetes=KUBERNETES)
+    for agent_pool in read(described).pools:
+        count = agent_pool.number("count")
+        world.add_agent_pool(agent_pool.name, {**agent_pool.simulated, "count": count})
+    world.apply(*objects)
+    world.settle()
+    kinds = dict.fromkeys(("Node", "Pod", "ReplicaSet", *(str(obj["kind"]) for obj in objects)))
+    return [dict(obj) for kind in kinds for obj in world.list(kind)]
 
 
 def _pool(chance: random.Random, name: str) -> Object:
-    found = pool(name, vmSize=chance.choice(_SIZES), count=chance.randint(1, 4), maxPods=chance.choice((30, 110)))
-    found["availabilityZones"] = chance.choice((["1", "2", "3"], ["1"], []))
+    drawn = pool(name, vmSize=chance.choice(_SIZES), count=chance.randint(1, 3), maxPods=chance.choice((30, 110)))
+    drawn["availabilityZones"] = chance.choice((["1", "2", "3"], ["1", "2", "3"], ["1"], []))
     if chance.random() < 0.6:
-        found |= {"enableAutoScaling": True, "minCount": 0, "maxCount": found["count"] + chance.randint(0, 3)}
+        drawn |= {"enableAutoScaling": True, "minCount": 0, "maxCount": drawn["count"] + chance.randint(0, 3)}
+    labels = {}
     if chance.random() < 0.6:
-        found["nodeLabels"] = {"team": chance.choice(_TEAMS)}
+        labels["team"] = chance.choice(TEAMS)
+    if chance.random() < 0.4:
+        labels[GENERATION] = str(chance.randint(2, 5))
+    if labels:
+        drawn["nodeLabels"] = labels
     if chance.random() < 0.3:
-        found["nodeTaints"] = ["dedicated=yes:NoSchedule"]
+        drawn["nodeTaints"] = ["dedicated=yes:NoSchedule"]
     if chance.random() < 0.2:
-        found |= {"scaleSetPriority": "Spot"}
-    return found
+        drawn |= {"scaleSetPriority": "Spot"}
+    return drawn
 
 
 def _daemonset() -> Object:
@@ -52,63 +78,29 @@ def _daemonset() -> Object:
     }
 
 
-def _workload(chance: random.Random, name: str, pools: list[Object]) -> Iterator[Object]:
-    home = chance.choice(pools)
+def _workload(chance: random.Random, name: str, pools: Sequence[Object], others: Sequence[str]) -> Iterator[Object]:
     replicas = chance.randint(1, 6)
-    spec = _pod_spec(chance, name, home)
-    cpu, memory = chance.choice(("100m", "500m", "1", "2")), chance.choice(("128Mi", "1Gi", "4Gi"))
-    kind = "StatefulSet" if chance.random() < 0.2 else "Deployment"
+    spec = placed(chance, name, chance.choice(pools), pools, others)
+    cpu, memory = chance.choice(("100m", "500m", "1", "2", "3")), chance.choice(("128Mi", "1Gi", "4Gi"))
+    kind = "StatefulSet" if chance.random() < 0.25 else "Deployment"
     body = {"replicas": replicas, **_template(name, spec, cpu, memory)}
     if kind == "StatefulSet":
         body["serviceName"] = name
         yield from _volume(chance, name, spec)
     yield {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": body}
     if chance.random() < 0.5:
-        guard: Object = chance.choice(
-            ({"minAvailable": max(1, replicas - 1)}, {"maxUnavailable": 1}, {"maxUnavailable": 0})
+        guards = (
+            {"minAvailable": max(1, replicas - 1)},
+            {"maxUnavailable": 1},
+            {"maxUnavailable": "30%"},
+            {"maxUnavailable": 0},
         )
         yield {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
             "metadata": {"name": name, "namespace": "default"},
-            "spec": {**guard, "selector": {"matchLabels": {"app": name}}},
+            "spec": {**chance.choice(guards), "selector": {"matchLabels": {"app": name}}},
         }
-
-
-def _pod_spec(chance: random.Random, name: str, home: Object) -> Object:
-    spec: Object = {"tolerations": [{"key": "dedicated", "operator": "Exists"}]}
-    if chance.random() < 0.3:
-        spec["tolerations"].append({"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"})
-    selects = chance.random()
-    if selects < 0.25:
-        spec["nodeSelector"] = {"agentpool": home["name"]}
-    elif selects < 0.4:
-        spec["nodeSelector"] = {"team": chance.choice(_TEAMS)}
-    elif selects < 0.5:
-        spec["nodeSelector"] = {"storageprofile": "managed"}
-    elif selects < 0.6:
-        key = chance.choice(
-            ("kubernetes.azure.com/agentpool", "kubernetes.azure.com/os-sku", "kubernetes.azure.com/mode")
-        )
-        value = {"kubernetes.azure.com/agentpool": home["name"], "kubernetes.azure.com/os-sku": "Ubuntu"}.get(
-            key, "user"
-        )
-        term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
-        rule = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-        spec["affinity"] = {"nodeAffinity": rule}
-    apart = {"labelSelector": {"matchLabels": {"app": name}}}
-    if chance.random() < 0.25:
-        terms = [{**apart, "topologyKey": "kubernetes.io/hostname"}]
-        spec.setdefault("affinity", {})["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
-    if chance.random() < 0.25:
-        spread = {
-            **apart,
-            "maxSkew": 1,
-            "topologyKey": "topology.kubernetes.io/zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-        }
-        spec["topologySpreadConstraints"] = [spread]
-    return spec
 
 
 def _volume(chance: random.Random, name: str, spec: Object) -> Iterator[Object]:
