@@ -51,8 +51,8 @@ def _to_do(plan: MigrationPlan) -> Iterator[str]:
 
     for verdict in plan.judged:
         if verdict.move is not Move.AS_IS:
-            told = "; ".join(filter(None, (*verdict.why, patch_command(verdict))))
-            yield f"{verdict.name} {verdict.move}: {told}"
+            reasons = "; ".join(filter(None, (*verdict.why, patch_command(verdict))))
+            yield f"{verdict.name} {verdict.move}: {reasons}"
     yield from (f"agent pool {row.pool} loses {row.field} {row.value}: {row.text}" for row in plan.proposal.lost)
 
 

@@ -1,4 +1,4 @@
-"""What comes of the second way without its taints: the cluster autoscaler and Karpenter both make machines for the same pods."""
+"""The second way of the how-to without its taints: the cluster autoscaler and Karpenter both make machines for the same pods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
-from harness.kube.api.quantity import Quantity
+from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.scheduling.pods import pod_requests
 from harness.migrate.judging.judgement import Judged, Move
 from harness.migrate.judging.pool_nodes import admits
@@ -28,6 +28,8 @@ __all__ = ["Doubling", "Machines", "doubling_of"]
 
 _SCALED = ("Deployment", "StatefulSet")
 _FILLING = ("cpu", "memory")
+_MOST = 500
+"""The most pods that fill the Nodes: smaller ones would make a story that nobody waits for."""
 _UNCHANGED = 3
 """The number of steps before anything asks for more machines."""
 _LATER = "6m"
@@ -90,19 +92,23 @@ class Doubling:
 def doubling_of(story: Story, inputs: Mapping[str, Any], *, file: str) -> Doubling | None:
     """Return what comes of more pods than the Nodes hold, where nothing keeps the two apart. Raises ScenarioError.
 
-    None where no agent pool that goes is scaled, or no workload that moves as it is asks for CPU or memory.
+    None where no agent pool that goes is scaled, or no workload that moves as it is asks for so much that a story can fill the Nodes.
     """
-    given = {**inputs, "agentPools": list(story.scaled_pools()), "clusterAutoscaler": True}
+    scaled = {**inputs, "agentPools": list(story.scaled_pools()), "clusterAutoscaler": True}
     fixed = {**inputs, "agentPools": list(story.agent_pools())}
-    growing = max(filter(_may_grow, story.judged), key=_weight, default=None)
-    if given["agentPools"] == fixed["agentPools"] or growing is None:
+    candidates = sorted(filter(_may_grow, story.judged), key=_weight, reverse=True)
+    if scaled["agentPools"] == fixed["agentPools"] or not candidates:
         return None
-    steps = _steps(story, growing, 0)
+    steps = _steps(story, candidates[0], 0)
     world = _end(_text(story, fixed, steps[:_UNCHANGED]), file)
+    rooms = ((verdict, _room(world, verdict.pod)) for verdict in candidates)
+    growing, room = next(((verdict, room) for verdict, room in rooms if room <= _MOST), (None, 0))
+    if growing is None:
+        return None
     pods = growing.running.replicas
-    steps = _steps(story, growing, pods + _room(world, growing.pod) + pods)
-    alone, both = (_machines(_end(_text(story, known, steps), file)) for known in (fixed, given))
-    text = _text(story, given, steps, both.count)
+    steps = _steps(story, growing, pods + room + pods)
+    alone, both = (_machines(_end(_text(story, world_inputs, steps), file)) for world_inputs in (fixed, scaled))
+    text = _text(story, scaled, steps, both.count)
     return Doubling(text, growing.name, pods, _machines(world), both, alone)
 
 
@@ -116,14 +122,18 @@ def _may_grow(verdict: Judged) -> bool:
 
 
 def _weight(verdict: Judged) -> float:
-    """The CPU that all pods of a workload ask for, or a thousandth of their GiB where they ask for none."""
-    cpu, memory = (float(pod_requests(verdict.pod).get(name, Quantity.parse("0")).nano) for name in _FILLING)
+    """Return the CPU that all pods of a workload ask for, or a thousandth of their GiB where they ask for none; 0 for what is no amount."""
+    try:
+        requests = pod_requests(verdict.pod)
+    except QuantityError:
+        return 0.0
+    cpu, memory = (float(requests.get(name, Quantity.parse("0")).nano) for name in _FILLING)
     return verdict.running.replicas * (cpu or memory / (1 << 30) / 1000)
 
 
 def _room(world: World, pod: Object) -> int:
     """Return how many more of a pod the Nodes that there are have room for."""
-    asked = {name: quantity.nano for name, quantity in pod_requests(pod).items() if name in _FILLING}
+    requests = {name: quantity.nano for name, quantity in pod_requests(pod).items() if name in _FILLING}
     free = {name_of(node): dict(_allocatable(node)) for node in world.list("Node") if admits(pod, node)}
     for present in world.list("Pod"):
         left = free.get(str(spec_of(present).get("nodeName") or ""), {})
@@ -131,7 +141,7 @@ def _room(world: World, pod: Object) -> int:
             if name in left:
                 left[name] -= quantity.nano
     return sum(
-        max(0, int(min(left[name] // amount for name, amount in asked.items() if amount))) for left in free.values()
+        max(0, int(min(left[name] // amount for name, amount in requests.items() if amount))) for left in free.values()
     )
 
 
@@ -151,11 +161,11 @@ def _steps(story: Story, growing: Judged, replicas: int) -> list[Any]:
     ]
 
 
-def _text(story: Story, given: Mapping[str, Any], steps: Sequence[Any], nodes: int | None = None) -> str:
+def _text(story: Story, inputs: Mapping[str, Any], steps: Sequence[Any], nodes: int | None = None) -> str:
     expected = {"pods": {"bound": {"atLeast": 0}}} if nodes is None else {"objects": {"kind": "Node", "count": nodes}}
     header = {
         "scenario": "without the taints the cluster autoscaler and Karpenter both make machines for the same pods",
-        "given": given,
+        "given": inputs,
         "when": [*steps],
         "then": [expected],
     }
