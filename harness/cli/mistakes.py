@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from harness.cli.output import BAD_INPUT, bad_input
 from harness.cli.worlds import InputError
 from harness.reading.problems import Problem, ScenarioError
 
-__all__ = ["Mistakes"]
+__all__ = ["Collecting", "Mistakes"]
 
 
 class Mistakes:
@@ -31,15 +30,9 @@ class Mistakes:
             else:
                 self._problems.append(mistake)
 
-    @contextmanager
-    def collected(self) -> Iterator[None]:
-        """Collect what the block raises as InputError or ScenarioError, and go on after it."""
-        try:
-            yield
-        except InputError as error:
-            self.add(*str(error).splitlines())
-        except ScenarioError as error:
-            self.add(*error.problems)
+    def collected(self) -> Collecting:
+        """Return a context that collects what its block raises as InputError or ScenarioError, after which the program goes on."""
+        return Collecting(self)
 
     def print(self, command: str, form: str) -> int:
         """Print each mistake in a line, those of files in the chosen format. Returns exit code 2."""
@@ -48,3 +41,25 @@ class Mistakes:
         if self._problems:
             bad_input(ScenarioError(self._problems), form)
         return BAD_INPUT
+
+
+class Collecting:
+    """Ends a block that raises InputError or ScenarioError, whose mistakes it collects."""
+
+    def __init__(self, mistakes: Mistakes) -> None:
+        self._mistakes = mistakes
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Collect the mistakes of an error that is one of the input."""
+        if isinstance(error, InputError):
+            self._mistakes.add(*str(error).splitlines())
+        elif isinstance(error, ScenarioError):
+            self._mistakes.add(*error.problems)
+        else:
+            return False
+        return True

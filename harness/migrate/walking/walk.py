@@ -144,7 +144,7 @@ def walked(text: str, moving: frozenset[str], *, file: str) -> Walk:
 
 def _refusals(run: Run) -> list[Refused]:
     """Return each kind of refusal once: NodeClaims of a NodePool differ in their endings only."""
-    refused = {}
+    refused: dict[tuple[str, str], Refused] = {}
     for refusal in run.refusals:
         rejection = refusal.rejection
         if is_mistake(rejection):
