@@ -16,12 +16,17 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, process_time
+from unittest.mock import patch
 
 from harness.cli import whole_parser
 from harness.cli.migration_plan import MigrationPlan, planned
 from harness.cli.mistakes import Mistakes
 from harness.cli.pool_files import read_pool_files
 from harness.migrate.judging.judgement import Move
+from harness.scenario.language.cases import Case
+from harness.scenario.running.run import Run
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Verdict
 from tests.migrate.fleets import Object, generated_cluster
 from tests.migrate.properties import broken
 
@@ -65,13 +70,30 @@ def plan_of(described: Object, objects: Sequence[Object], folder: Path) -> Migra
     return planned(arguments, files)
 
 
-def moved(seed: int) -> Moved:
-    """Return what comes of the generated cluster of a seed."""
+class _Walker(Runner):
+    """Keeps the run of a walk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[Run] = []
+
+    def examine(
+        self, case: Case, *, recorded: bool = False, explained: bool = False
+    ) -> tuple[Run, tuple[Verdict, ...]]:
+        """Run a case, and keep its run."""
+        run, verdicts = super().examine(case, recorded=recorded, explained=explained)
+        self.runs.append(run)
+        return run, verdicts
+
+
+def moved(seed: int, *, again: bool = False) -> Moved:
+    """Return what comes of the generated cluster of a seed; `again`: the story that is written is run once more for it."""
     start = process_time()
-    with TemporaryDirectory() as folder:
+    walker = _Walker()
+    with TemporaryDirectory() as folder, patch("harness.migrate.walking.walk.Runner", lambda: walker):
         described, objects = generated_cluster(seed)
         plan = plan_of(described, objects, Path(folder))
-        problems = list(broken(plan, described))
+        problems = list(broken(plan, described, walker.runs[0] if walker.runs and not again else None))
     verdicts = Counter(str(judged.move) for judged in plan.judged)
     without = [judged for judged in plan.judged if judged.move in (Move.BLOCKED, Move.STAYS)]
     reasons = Counter(_kind(judged.why[0]) for judged in without if judged.why)

@@ -1,11 +1,11 @@
-"""Properties of a move: what has to hold of every plan, asked of a second run of the story and not of the plan's own figures."""
+"""Properties of a move: what has to hold of every plan, asked of the world in which it ended and not of the plan's own figures."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil
 from typing import Any
 
@@ -21,8 +21,9 @@ from harness.migrate.judging.judgement import Judged, Move
 from harness.migrate.proposing.proposal import Plan, proposed
 from harness.migrate.walking.story import BEFORE
 from harness.scenario.language.files import load_text
+from harness.scenario.running.checks import check
 from harness.scenario.running.run import Run
-from harness.scenario.running.runner import Runner
+from harness.scenario.running.runner import Runner, unexpected
 from tests.migrate.pools import read
 
 __all__ = ["RELEASES", "broken"]
@@ -33,13 +34,18 @@ _SELECTING = ("In", "Exists", "Gt", "Lt")
 _SECOND = 1_000_000_000
 
 
-def broken(plan: MigrationPlan, described: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what does not hold of a move that has to."""
+def broken(plan: MigrationPlan, described: Mapping[str, Any], walked: Run | None = None) -> Iterator[str]:
+    """Yield what does not hold of a move that has to. `walked` is the plan's own run; without it the story is run once more."""
     if plan.walk is None:
         yield f"not walked: {plan.problem}"
         return
     (scenario,) = load_text(plan.story, file="move.yaml")
-    run, verdicts = Runner().examine(scenario.cases[0])
+    case = scenario.cases[0]
+    if walked is None:
+        run, verdicts = Runner().examine(case)
+    else:  # the run of the same steps, before anything was expected of it
+        run, expected = walked, [verdict for entry in case.then for verdict in check(entry, walked)]
+        verdicts = (*expected, *unexpected(walked))
     yield from (f"the story does not hold: {verdict.differences}" for verdict in verdicts if not verdict.holds)
     outcome = _Outcome(plan, run)
     yield from outcome.without_place()
@@ -52,10 +58,16 @@ def broken(plan: MigrationPlan, described: Mapping[str, Any]) -> Iterator[str]:
 def _refused(described: Mapping[str, Any]) -> Iterator[str]:
     """Yield the refusals of what is proposed for a cluster under each release."""
     for release in RELEASES:
-        world = World(karpenter=release, region="westeurope")
+        world = _world(release)
         for manifest in proposed(world, read(described), Plan()).manifests:
             for refusal in refusals_by(manifest, provider(release), world.kubernetes):
                 yield f"{release} refuses {manifest['kind']}/{name_of(manifest)}: {refusal.text}"
+
+
+@cache
+def _world(release: str) -> World:
+    """Return a world to propose for, which proposing leaves as it is."""
+    return World(karpenter=release, region="westeurope")
 
 
 @dataclass(frozen=True)
