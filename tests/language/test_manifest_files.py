@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from harness.kube.api.kinds import KINDS
 from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
+from harness.world import World
 
 POOL = """\
 apiVersion: karpenter.sh/v1
@@ -133,6 +136,21 @@ def test_a_dump_is_taken_as_it_is(repository: Path) -> None:
     )
     (repository / "dump.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:\n{items}")
     path = scenario(repository, "  manifests: [../pools/*.yaml, ../dump.yaml]\n", "[{pods: {bound: [Deployment/web]}}]")
+    assert outcome(path) == (Outcome.PASSED, [])
+
+
+@pytest.mark.parametrize("server", [{"uid": "3f"}, {"uid": "3f", "resourceVersion": "7"}])
+def test_a_dump_may_have_what_every_cluster_begins_with(repository: Path, server: dict[str, str]) -> None:
+    """A world has Namespaces and AKS's StorageClasses of its own, with other uids than the cluster of the dump."""
+    world = World()
+    beginnings = [obj for kind in KINDS for obj in world.list(kind)]
+    assert {obj["kind"] for obj in beginnings} >= {"Namespace", "StorageClass"}
+    items = [
+        {**obj, "metadata": {"name": obj["metadata"]["name"], "labels": {"of": "the-dump"}, **server}}
+        for obj in beginnings
+    ]
+    (repository / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    path = scenario(repository, "  manifests: [../dump.json]\n", "[{pods: {pending: 0}}]")
     assert outcome(path) == (Outcome.PASSED, [])
 
 

@@ -37,6 +37,9 @@ __all__ = [
 _FEW = 3  # names of a kind that are listed
 _CRD = "CustomResourceDefinition"
 _ACCOUNT = "ServiceAccount"
+_MADE_BY_EACH_CLUSTER = frozenset(
+    {"Namespace", "StorageClass"}
+)  # some are there from the beginning of a world, with uids of its own
 _NOTHING = "-"  # a field that no object has
 _TIMED = frozenset({"Node", "NodeClaim", "Pod"})
 _GROUPS = frozenset({core.GROUP, azure.GROUP})
@@ -228,12 +231,12 @@ def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
 def as_new(obj: Mapping[str, Any]) -> Frozen:
     """Return an object of a file, ready to be created: without the fields that a cluster gave it (`kubectl get -o yaml`), but for its uid.
 
-    A Namespace loses that, too: each cluster has made some of its own. Objects of a file are never changed.
+    Kinds of which each cluster makes some by itself lose that, too. Objects of a file are never changed.
     """
     metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
+    dropped = ("resourceVersion", "uid") if obj.get("kind") in _MADE_BY_EACH_CLUSTER else ("resourceVersion",)
+    if not isinstance(metadata, dict) or not any(key in metadata for key in dropped):
         return Frozen(obj)
-    dropped = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
     new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in dropped}}
     return Frozen(without_merged_keys(new) if obj.get("kind") == "Pod" else new)
 
