@@ -313,6 +313,10 @@ def scale_sets(exchange: Exchange) -> None:
     exchange.ended(exchange.call("POST", f"{path}/manualupgrade", {"instanceIds": ["*"]}))
     disk = {"lun": 0, "name": "data", "createOption": "Empty", "diskSizeGB": 4}
     exchange.ended(exchange.call("PUT", one, {"properties": {"storageProfile": {"dataDisks": [disk]}}}))
+    exchange.ended(exchange.call("PATCH", one, {"tags": {"a": "b"}}))
+    data = driver.path(f"{COMPUTE_}/disks", "data")
+    for _ in range(2):
+        exchange.ended(exchange.call("POST", f"{one}/attachDetachDataDisks", {"dataDisksToDetach": [{"diskId": data}]}))
     for action in ("restart", "redeploy", "reimage", "powerOff", "start", "deallocate"):
         for of in (path, one):
             exchange.ended(exchange.call("POST", f"{of}/{action}"))

@@ -128,6 +128,31 @@ def test_an_instance_is_outdated_until_it_is_upgraded() -> None:
     assert latest() == [False, True]
 
 
+def test_an_instance_takes_and_gives_disks() -> None:
+    driver = Driver(timing=INSTANT)
+    path, disk = driver.path(SETS, "s"), driver.path("Microsoft.Compute/disks", "d")
+    driver.call("PUT", path, set_body(driver, 1))
+    empty = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
+    driver.call("PUT", disk, {"location": "eastus", "properties": empty})
+    instance = f"{path}/virtualMachines/0"
+
+    def attached() -> list[tuple[str, int]]:
+        disks = read(driver, instance)["properties"]["storageProfile"]["dataDisks"]
+        return [(one["managedDisk"]["id"], one["lun"]) for one in disks]
+
+    answer = driver.call("POST", f"{instance}/attachDetachDataDisks", {"dataDisksToAttach": [{"diskId": disk}]})
+    assert answer.status == 202
+    assert driver.poll(answer, "Location").body["dataDisks"][0]["lun"] == 0  # type: ignore[index]
+    assert (attached(), read(driver, disk)["managedBy"]) == ([(disk, 0)], instance)
+    assert driver.call("PATCH", instance, {"tags": {"a": "b"}}).status == 200
+    assert (attached(), read(driver, instance)["tags"]) == ([(disk, 0)], {"a": "b"})
+    assert driver.call("PATCH", instance, {"properties": {"storageProfile": {"dataDisks": []}}}).status == 200
+    assert (attached(), read(driver, instance)["tags"]) == ([], {"a": "b"})
+    assert "managedBy" not in read(driver, disk)
+    detach = driver.call("POST", f"{instance}/attachDetachDataDisks", {"dataDisksToDetach": [{"diskId": disk}]})
+    assert error_of(detach)[0] == 400
+
+
 def new_cluster(driver: Driver, **properties: Any) -> str:
     path = driver.path(CLUSTERS, "new", group="rg")
     pools = [{"name": "system", "count": 3, "vmSize": "Standard_D2s_v5", "mode": "System"}]

@@ -198,14 +198,11 @@ def begin_deletion(state: State, id_: ResourceId) -> None:
 
 def change(state: State, entry: Entry, body: Mapping[str, Any]) -> Document:
     """Let an instance of a uniform set have the tags and data disks that a body names. Raises ArmError as a VM's disks do."""
-    before = section(entry.document["properties"], "storageProfile")
-    changes = {
-        key: value
-        for key, value in section(section(body, "properties"), "storageProfile").items()
-        if key == "dataDisks"
-    }
-    most = state.instances[entry.id.key].size.number("MaxDataDiskCount")
-    storage = vm_disks.completed(state, entry.id, changes, before, most)
+    before = storage = section(entry.document["properties"], "storageProfile")
+    changes = section(section(body, "properties"), "storageProfile")
+    if "dataDisks" in changes:
+        most = state.instances[entry.id.key].size.number("MaxDataDiskCount")
+        storage = vm_disks.completed(state, entry.id, {"dataDisks": changes["dataDisks"]}, before, most)
     tags = pairs(body, "tags") if "tags" in body else entry.document.get("tags")
     properties = {**entry.document["properties"], "storageProfile": storage}
     document = {**entry.document, "tags": tags, "properties": properties}

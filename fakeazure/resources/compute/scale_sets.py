@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, merged, section, tags_after, text
+from fakeazure.arm.bodies import body_of, items, merged, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
@@ -22,7 +22,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
-from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute import vm_disks, vm_lifecycle
 from fakeazure.resources.compute.scale_set_instances import (
     begin_deletion,
     change,
@@ -219,20 +219,35 @@ def _list(state: State, request: Request) -> Response:
     return replace(answer, body={**(answer.body or {}), "value": listed})
 
 
-def _put_instance(state: State, request: Request) -> Response:
-    """Change the tags and data disks of an instance, as the driver of Azure disks does; it is made by the set's capacity only."""
+def _own_instance(state: State, request: Request) -> Entry:
+    """Return the instance of a uniform set that a request is about. Refuses the VM of a flexible one."""
     [instance] = chosen(state, request, SETS.id_of(state, request))
     if instance.id.key not in state.instances:
         raise refuse("FlexibleInstance", name=instance.id.name)
-    body = body_of(request)
+    return instance
+
+
+def _change_instance(state: State, request: Request) -> Response:
+    """Change the tags and data disks of an instance, as the driver of Azure disks does; it is made by the set's capacity only."""
+    instance, body = _own_instance(state, request), body_of(request)
     if "location" in body:
         state.location_of(body, instance.id.type, instance.id)
     document = change(state, instance, body)
     entry = state.found(SETS.id_of(state, request))
     location = str(entry.document["location"])
-    subject = Subject("PUT", "virtualMachineScaleSets/virtualMachines", instance.id.name, location=location)
+    subject = Subject(request.method, "virtualMachineScaleSets/virtualMachines", instance.id.name, location=location)
     operation = state.begin(subject, instance.id, location=location, seconds=state.timing.vm_update, finish=no_effect)
     return state.operations.accepted(200, operation, request.api_version, shown(document))
+
+
+def _attach_detach(state: State, request: Request) -> Response:
+    """Attach and detach data disks of an instance in one call."""
+    instance = _own_instance(state, request)
+    there = items(section(instance.document["properties"], "storageProfile"), "dataDisks")
+    disks = vm_disks.attached_and_detached(instance.id, there, body_of(request))
+    document = change(state, instance, {"properties": {"storageProfile": {"dataDisks": disks}}})
+    storage = document["properties"]["storageProfile"]
+    return state.act(request, instance.id, state.timing.vm_update, result=storage)
 
 
 def _instance_view(state: State, request: Request) -> Response:
@@ -262,7 +277,9 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", f"{_ONE}/skus", _skus)
     yield Route("POST", f"{_ONE}/delete", _delete_instances)
     yield Route("GET", _INSTANCE, _instance)
-    yield Route("PUT", _INSTANCE, _put_instance)
+    yield Route("PUT", _INSTANCE, _change_instance)
+    yield Route("PATCH", _INSTANCE, _change_instance)
+    yield Route("POST", f"{_INSTANCE}/attachDetachDataDisks", _attach_detach)
     yield Route("DELETE", _INSTANCE, _delete_instances)
     for pattern in (_ONE, _INSTANCE):
         yield Route("GET", f"{pattern}/instanceView", _instance_view)

@@ -6,7 +6,7 @@ A request is judged as a whole before anything of it is done: `completed` names 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fakeazure.arm.bodies import items, number, section, text
@@ -111,6 +111,30 @@ def _named(state: State, vm: ResourceId, disk: Mapping[str, Any], entity: str = 
         check_attach(entry, vm)
         id_ = entry.id
     return {**disk, "name": id_.name, "managedDisk": {**managed, "id": str(id_)}}
+
+
+def attached_and_detached(
+    vm: ResourceId, there: Sequence[Mapping[str, Any]], body: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """Return the data disks of a machine after `attachDetachDataDisks`: `there` are those before.
+
+    Each disk to attach has a LUN, or gets the first that is free. Refuses to detach a disk that is not attached.
+    """
+    by_id = {text(section(disk, "managedDisk"), "id").lower(): disk for disk in there}
+    leaving = {text(disk, "diskId").lower() for disk in items(body, "dataDisksToDetach")}
+    for name in sorted(leaving - set(by_id)):
+        raise refuse("DiskNotAttached", target="dataDisksToDetach", name=name.rpartition("/")[2], vm=vm.name)
+    disks = [disk for key, disk in by_id.items() if key not in leaving]
+    for wanted in items(body, "dataDisksToAttach"):
+        taken = {number(disk, "lun") for disk in disks}
+        free = next(lun for lun in range(MOST + 1) if lun not in taken)
+        options = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
+        managed: dict[str, Any] = {"id": text(wanted, "diskId")}
+        if section(wanted, "diskEncryptionSet"):
+            managed["diskEncryptionSet"] = section(wanted, "diskEncryptionSet")
+        lun = int(number(wanted, "lun", free))
+        disks.append({"lun": lun, "createOption": "Attach", "managedDisk": managed, **options})
+    return disks
 
 
 def _check_distinct(storage: Mapping[str, Any]) -> None:

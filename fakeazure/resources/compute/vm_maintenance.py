@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, items, number, section, text
+from fakeazure.arm.bodies import body_of, items, section
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
@@ -67,26 +67,12 @@ def _patches(state: State, request: Request) -> Response:
 
 
 def _attach_detach(state: State, request: Request) -> Response:
-    """Attach and detach data disks in one call; each of those to attach has a LUN, or gets the first that is free."""
+    """Attach and detach data disks of a VM in one call."""
     id_, body = vm_id(state, request), body_of(request)
     entry = state.found(id_)
     deletion.check_use(entry, "Update VM")
     before = section(entry.document["properties"], "storageProfile")
-    leaving = {text(disk, "diskId").lower() for disk in items(body, "dataDisksToDetach")}
-    there = {text(section(disk, "managedDisk"), "id").lower(): disk for disk in items(before, "dataDisks")}
-    for name in sorted(leaving - set(there)):
-        raise refuse("DiskNotAttached", target="dataDisksToDetach", name=name.rpartition("/")[2], vm=id_.name)
-    disks = [disk for key, disk in there.items() if key not in leaving]
-    for wanted in items(body, "dataDisksToAttach"):
-        taken = {number(disk, "lun") for disk in disks}
-        free = next(lun for lun in range(vm_disks.MOST + 1) if lun not in taken)
-        options = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
-        managed: dict[str, Any] = {"id": text(wanted, "diskId")}
-        if section(wanted, "diskEncryptionSet"):
-            managed["diskEncryptionSet"] = section(wanted, "diskEncryptionSet")
-        disks.append(
-            {"lun": int(number(wanted, "lun", free)), "createOption": "Attach", "managedDisk": managed, **options}
-        )
+    disks = vm_disks.attached_and_detached(id_, items(before, "dataDisks"), body)
     most = state.vms[id_.key].allocation.size.number("MaxDataDiskCount")
     storage = vm_disks.completed(state, id_, {"dataDisks": disks}, before, most)
     state.store.put(id_, {**entry.document, "properties": {**entry.document["properties"], "storageProfile": storage}})
