@@ -5,6 +5,7 @@ Used by every list that has a filter (`arm/lists.py`), by the list of SKUs and b
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -21,16 +22,28 @@ _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "startswith": lambda value, part: value.startswith(part),
     "endswith": lambda value, part: value.endswith(part),
 }
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """Compare texts with texts and numbers with numbers; null and values of two types have no order."""
+
+    def judge(left: Any, right: Any) -> bool:
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (left, right))
+        return (numbers or (isinstance(left, str) and isinstance(right, str))) and compare(left, right)
+
+    return judge
+
+
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "eq": lambda left, right: bool(left == right),
-    "ne": lambda left, right: bool(left != right),
-    "gt": lambda left, right: type(left) is type(right) and bool(left > right),
-    "ge": lambda left, right: type(left) is type(right) and bool(left >= right),
-    "lt": lambda left, right: type(left) is type(right) and bool(left < right),
-    "le": lambda left, right: type(left) is type(right) and bool(left <= right),
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": _ordered(operator.gt),
+    "ge": _ordered(operator.ge),
+    "lt": _ordered(operator.lt),
+    "le": _ordered(operator.le),
 }
-
-
+_CONSTANTS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _CASES: Mapping[str, Callable[[Any], Any]] = {
     "tolower": lambda value: value.lower() if isinstance(value, str) else value,
     "toupper": lambda value: value.upper() if isinstance(value, str) else value,
@@ -80,12 +93,18 @@ def _literal(token: str) -> Any:
         return token
     if token.startswith("'"):
         return token[1:-1].replace("''", "'")
-    if token in ("true", "false"):
-        return token == "true"
-    try:
-        return float(token)
-    except ValueError:
-        raise FilterError(f"{token!r} is not a literal") from None
+    if token in _CONSTANTS:
+        return _CONSTANTS[token]
+    if _NUMBER.fullmatch(token) is None:
+        raise FilterError(f"{shortened(token)!r} is not a literal")
+    return float(token)
+
+
+def _literal_text(token: str) -> str:
+    value = _literal(token)
+    if not isinstance(value, str):
+        raise FilterError(f"{shortened(token)!r} is not a text")
+    return value
 
 
 def _folded(value: Any) -> Any:
@@ -134,14 +153,14 @@ class _Parser(Conditions):
     def _of_function(self, function: Callable[[str, str], bool], *, text_first: bool = False) -> Predicate:
         """`contains(field, 'text')`, which `eq false` and the like may follow; `substringof('text', field)` of OData before 4.0."""
         self.take("(")
-        literal = _literal(self.take()) if text_first else None
+        literal = _literal_text(self.take()) if text_first else ""
         if text_first:
             self.take(",")
         value_of, plain, decides = self._operand(self.take())
         if not text_first:
             self.take(",")
-            literal = _literal(self.take())
-        part = plain(str(literal))
+            literal = _literal_text(self.take())
+        part = plain(literal)
         self.take(")")
         wanted = True
         if self.peek() in ("eq", "ne"):

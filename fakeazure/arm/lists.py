@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.messages import Request
 from fakeazure.arm.texts import refuse
-from fakeazure.arm.tokens import Predicate
+from fakeazure.arm.tokens import Predicate, whole_number
 
 __all__ = ["largest_page", "wanted_by"]
 
@@ -25,10 +25,7 @@ def largest_page(request: Request) -> int | None:
     text = request.query.get("$top")
     if text is None:
         return None
-    try:
-        most = int(text)
-    except ValueError:
-        raise refuse("InvalidRequestContent", reason="The $top query option must be a whole number.") from None
-    if most < 0:
-        raise refuse("InvalidRequestContent", reason="The $top query option must not be negative.")
+    most = whole_number(text)
+    if most is None:
+        raise refuse("InvalidRequestContent", reason="The $top query option must be a whole number from 0.")
     return most

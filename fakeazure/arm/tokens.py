@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Conditions", "Predicate", "Tokens", "at_path", "shortened"]
+__all__ = ["Conditions", "Predicate", "Tokens", "at_path", "shortened", "whole_number"]
 
 DEEPEST = 64
 """The deepest nesting of conditions."""
@@ -20,6 +20,11 @@ Predicate = Callable[[Mapping[str, Any]], bool]
 def shortened(text: str) -> str:
     """The beginning of a text, for messages."""
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def whole_number(text: str) -> int | None:
+    """Return the whole number from 0 that a text writes in at most nine ASCII digits, None for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 class Tokens:

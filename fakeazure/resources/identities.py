@@ -94,6 +94,7 @@ CREDENTIALS = Kind(
     parents=("userAssignedIdentities",),
     located=False,
     fill=_credential,
+    paged=True,
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from fakeazure.arm.bodies import body_of, merged, pairs, section, tags_after
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.lists import largest_page
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import RUNNING, no_effect
 from fakeazure.arm.paging import page
@@ -46,7 +47,7 @@ class Kind:
     `fields` are top-level keys of a body that are kept beside `properties`. `parents` are the types that it is nested in; a
     nested resource has a `location` where `located` says so. `created` is the status of a PUT of a new resource, `long`
     whether PUT, PATCH and DELETE answer with an operation. `fill` completes a document, `check` is asked before a DELETE.
-    `place` is the location of a type that has the same everywhere (`global`).
+    `place` is the location of a type that has the same everywhere (`global`). `paged`: its list takes `$top`.
     """
 
     namespace: str
@@ -59,6 +60,7 @@ class Kind:
     fill: Fill = as_given
     check: Check = anything
     place: str = ""
+    paged: bool = False
 
     @property
     def type(self) -> str:
@@ -174,7 +176,8 @@ class Kind:
             entries = state.store.children(parent, self.name)
         else:
             entries = state.store.list(self.type, subscription=request.params["subscription"], group=group)
-        return page(request, [entry.document for entry in entries], size=None, base_url=state.settings.base_url)
+        size = largest_page(request) if self.paged else None
+        return page(request, [entry.document for entry in entries], size=size, base_url=state.settings.base_url)
 
     def routes(self) -> Iterator[Route[State]]:
         """The rows of the routing table."""

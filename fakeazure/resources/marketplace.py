@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.lists import largest_page
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -187,8 +188,7 @@ def _versions(state: State, request: Request) -> Response:
     versions = list(image.versions)
     if request.query.get("$orderby", "").lower().endswith("desc"):
         versions.reverse()
-    top = request.query.get("$top", "")
-    return _items(state, request, _below(image), versions[: int(top)] if top.isdigit() else versions)
+    return _items(state, request, _below(image), versions[: largest_page(request)])
 
 
 def _version(state: State, request: Request) -> Response:

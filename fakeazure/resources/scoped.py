@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.lists import largest_page, wanted_by
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -22,20 +23,28 @@ _LEVELS = {"cannotdelete": "CanNotDelete", "readonly": "ReadOnly", "notspecified
 
 @dataclass(frozen=True, slots=True)
 class _Scoped:
-    """A type whose resources lie at a scope. `missing` is the row of the refusal where there is none."""
+    """A type whose resources lie at a scope.
+
+    `missing` is the row of the refusal where there is none, `fields` are those of its filters (azure-rest-api-specs,
+    Microsoft.Authorization).
+    """
 
     name: str
     missing: str
+    fields: Mapping[str, bool]
 
     def key(self, scope: str, name: str) -> str:
         """Return the key of a resource."""
         return f"{scope}/providers/{_AUTHORIZATION}/{self.name}/{name}".lower()
 
 
-_LOCK, _POLICY = _Scoped("locks", "LockNotFound"), _Scoped("policyAssignments", "PolicyAssignmentNotFound")
+_OF_SCOPES = {"atScope()": True, "atExactScope()": True}
+_OF_DEFINITIONS = {**_OF_SCOPES, "policyType": True, "category": True}
+_LOCK = _Scoped("locks", "LockNotFound", _OF_SCOPES)
+_POLICY = _Scoped("policyAssignments", "PolicyAssignmentNotFound", {**_OF_SCOPES, "policyDefinitionId": True})
 _DEFINITIONS = (
-    _Scoped("policyDefinitions", "PolicyDefinitionNotFound"),
-    _Scoped("policySetDefinitions", "PolicySetDefinitionNotFound"),
+    _Scoped("policyDefinitions", "PolicyDefinitionNotFound", _OF_DEFINITIONS),
+    _Scoped("policySetDefinitions", "PolicySetDefinitionNotFound", _OF_DEFINITIONS),
 )
 
 
@@ -94,17 +103,18 @@ def _delete(kind: _Scoped, state: State, request: Request) -> Response:
 
 
 def _list(kind: _Scoped, state: State, request: Request) -> Response:
-    """Return the resources at the scope, above and below it; `atScope()` leaves out those below."""
-    scope = _scope(request).lower()
-    below = "atscope()" not in request.query.get("$filter", "").lower()
+    """Return the resources at the scope, above and below it, that `$filter` lets pass; `atScope()` leaves out those below."""
+    scope, wanted, most = _scope(request).lower(), wanted_by(request, kind.fields), largest_page(request)
     documents: list[Document] = []
     for key, document in state.scoped.items():
         own, _, rest = key.rpartition(f"/providers/{_AUTHORIZATION.lower()}/")
-        if not rest.startswith(f"{kind.name.lower()}/"):
-            continue
-        if scope == own or scope.startswith(f"{own}/") or (below and own.startswith(f"{scope}/")):
-            documents.append(document)
-    return Response(200, body={"value": documents})
+        above, properties = scope == own or scope.startswith(f"{own}/"), document["properties"]
+        if rest.startswith(f"{kind.name.lower()}/") and (above or own.startswith(f"{scope}/")):
+            category = section(properties, "metadata").get("category")
+            facts = {"atScope()": above, "atExactScope()": scope == own, "category": category}
+            if wanted({**properties, **facts}):
+                documents.append(document)
+    return Response(200, body={"value": documents[:most]})
 
 
 def check_locks(state: State, request: Request) -> None:

@@ -182,6 +182,33 @@ def test_templates_that_cannot_be_deployed_are_refused_at_once(made: dict[str, A
     assert not driver.cloud.state.operations.running()
 
 
+def test_outputs_have_the_type_that_they_declare() -> None:
+    driver = Driver(timing=INSTANT)
+    outputs = {
+        "number": {"type": "int", "value": "[string(1)]"},
+        "text": {"type": "string", "value": "[first(createArray())]"},
+        "list": {"type": "array", "value": "[createArray(1)]"},
+        "absent": {"type": "string", "nullable": True, "value": None},
+    }
+    put(driver, {"resources": [], "outputs": outputs})
+    properties = shown(driver)
+    error = properties["error"]
+    assert (properties["provisioningState"], error["code"]) == ("Failed", "DeploymentOutputEvaluationFailed")
+    assert error["message"].startswith("Unable to evaluate template outputs: 'number,text'. ")
+    assert [(detail["target"], detail["message"].partition(" Please")[0]) for detail in error["details"]] == [
+        (name, f"The template output '{name}' is not valid: Template output JToken type is not valid. {words}")
+        for name, words in (
+            ("number", "Expected 'Integer'. Actual 'String'."),
+            ("text", "Expected 'String, Uri'. Actual 'Null'."),
+        )
+    ]
+    put(driver, {"resources": [], "outputs": {name: outputs[name] for name in ("list", "absent")}})
+    assert shown(driver)["outputs"] == {
+        "list": {"type": "Array", "value": [1]},
+        "absent": {"type": "String", "value": None},
+    }
+
+
 def test_what_depends_on_a_failure_is_not_made() -> None:
     driver = Driver(timing=INSTANT)
     made = disks(("first", []), ("second", ["first"]))
@@ -258,7 +285,7 @@ def test_a_template_of_many_expressions_is_refused() -> None:
     driver = Driver()
     outputs = {f"o{n}": {"type": "array", "value": ["[add(1, add(2, 3))]"] * 1000} for n in range(60)}
     put(driver, {"resources": [], "outputs": outputs})
-    assert "more steps to evaluate than are allowed" in shown(driver)["error"]["message"]
+    assert "more steps to evaluate than are allowed" in str(shown(driver)["error"])
 
 
 @pytest.mark.parametrize(

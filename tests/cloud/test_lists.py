@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -27,6 +28,9 @@ FILTERED = (
     f"{SUB}/providers/Microsoft.Authorization/roleAssignments",
     f"{GROUP}/providers/Microsoft.Authorization/roleAssignments",
     f"{SUB}/providers/Microsoft.Authorization/roleDefinitions",
+    f"{SUB}/providers/Microsoft.Authorization/locks",
+    f"{GROUP}/providers/Microsoft.Authorization/policyAssignments",
+    f"{SUB}/providers/Microsoft.Authorization/policyDefinitions",
 )
 
 
@@ -49,9 +53,79 @@ def driver() -> Driver:
 
 
 @pytest.mark.parametrize("path", FILTERED)
-@pytest.mark.parametrize("text", ["garbage", "garbage eq", "(", "name like 'x'"])
+@pytest.mark.parametrize("text", ["garbage", "garbage eq", "(", "name like 'x'", "name eq nan", "name eq １"])
 def test_a_filter_that_nothing_understands_is_refused(driver: Driver, path: str, text: str) -> None:
     assert error_of(driver.call("GET", path, **{"$filter": text}))[:2] == (400, "InvalidFilterInQueryString")
+
+
+def test_what_is_missing_is_null(driver: Driver) -> None:
+    everything = names(driver, f"{SUB}/resources")
+    assert names(driver, f"{SUB}/resources", **{"$filter": "name eq null"}) == []
+    assert names(driver, f"{SUB}/resources", **{"$filter": "name ne null"}) == everything
+    assert names(driver, f"{SUB}/resources", **{"$filter": "name gt null or name le null"}) == []
+    without = names(driver, f"{SUB}/resources", **{"$filter": "plan/publisher eq null"})
+    assert without == everything
+
+
+@pytest.mark.parametrize("text", ["contains(name, null)", "substringof(5, name)", "startswith(name, true)"])
+def test_only_a_text_is_part_of_a_text(driver: Driver, text: str) -> None:
+    refusal = error_of(driver.call("GET", f"{SUB}/resources", **{"$filter": text}))
+    assert refusal[:2] == (400, "InvalidFilterInQueryString")
+    assert "is not a text" in refusal[2]
+
+
+PAGED = (
+    f"{SUB}/resourceGroups",
+    f"{SUB}/resources",
+    f"{SUB}/providers/Microsoft.Resources/deployments",
+    f"{SUB}/providers/Microsoft.Authorization/policyDefinitions",
+    f"{GROUP}/providers/Microsoft.Network/privateDnsZones",
+    f"{SUB}/providers/Microsoft.Compute/locations/eastus/publishers/Canonical/artifacttypes/vmimage/offers/ubuntu-24_04-lts/"
+    "skus/server/versions",
+)
+
+
+@pytest.mark.parametrize("path", PAGED)
+@pytest.mark.parametrize("top", ["１", "1_0", "+1", "-1", " 1", "x", "", "1.0"])
+def test_a_number_of_items_is_written_in_ascii_digits(driver: Driver, path: str, top: str) -> None:
+    assert error_of(driver.call("GET", path, **{"$top": top}))[:2] == (400, "InvalidRequestContent")
+
+
+def test_the_list_of_federated_credentials_has_pages() -> None:
+    driver = Driver(timing=INSTANT)
+    identity = driver.path("Microsoft.ManagedIdentity/userAssignedIdentities", "i")
+    assert driver.call("PUT", identity, {"location": "eastus"}).status == 201
+    credentials = f"{identity}/federatedIdentityCredentials"
+    for name in ("a", "b", "c"):
+        properties = {"issuer": "https://x/", "subject": name, "audiences": ["api://AzureADTokenExchange"]}
+        assert driver.call("PUT", f"{credentials}/{name}", {"properties": properties}).status == 201
+    assert names(driver, credentials) == ["a", "b", "c"]
+    first = driver.call("GET", credentials, **{"$top": "2"}).body
+    assert first is not None
+    assert [document["name"] for document in first["value"]] == ["a", "b"]
+    rest = dict(parse_qsl(urlsplit(first["nextLink"]).query))
+    assert rest["$top"] == "2"
+    assert names(driver, credentials, **{name: value for name, value in rest.items() if name != "api-version"}) == ["c"]
+    assert names(driver, credentials, **{"$top": "0"}) == []
+
+
+def test_policies_are_found_by_what_they_are_about() -> None:
+    driver = Driver(timing=INSTANT)
+    at = f"{SUB}/providers/Microsoft.Authorization"
+    for name in ("p", "q"):
+        driver.call("PUT", f"{at}/policyAssignments/{name}", {"properties": {"policyDefinitionId": f"/of/{name}"}})
+        driver.call("PUT", f"{at}/policyDefinitions/{name}", {"properties": {"metadata": {"category": name}}})
+    below = f"{GROUP}/providers/Microsoft.Authorization/policyAssignments"
+    driver.call("PUT", f"{below}/below", {"properties": {"policyDefinitionId": "/of/p"}})
+    assignments = f"{at}/policyAssignments"
+    assert names(driver, assignments) == ["below", "p", "q"]
+    assert names(driver, assignments, **{"$filter": "atScope()"}) == ["p", "q"]
+    assert names(driver, below, **{"$filter": "atScope()"}) == ["below", "p", "q"]
+    assert names(driver, below, **{"$filter": "atExactScope()"}) == ["below"]
+    assert names(driver, assignments, **{"$filter": "policyDefinitionId eq '/OF/p'"}) == ["below", "p"]
+    assert len(names(driver, assignments, **{"$top": "2"})) == 2
+    assert names(driver, f"{at}/policyDefinitions", **{"$filter": "category eq 'q'"}) == ["q"]
+    assert names(driver, f"{at}/policyDefinitions", **{"$filter": "policyType eq 'BuiltIn'"}) == []
 
 
 @pytest.mark.parametrize("id_", ["'{id}'", "{id}"])

@@ -12,7 +12,8 @@ from fakeazure.arm.bodies import section, text
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.operations import RUNNING, Operation, no_effect
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployments.deployment_template import Scope, is_loops, shown_type
+from fakeazure.resources.deployments.declared_types import check_type, shown_type
+from fakeazure.resources.deployments.deployment_template import Scope, is_loops
 from fakeazure.resources.deployments.scope_functions import NotYet
 from fakeazure.resources.deployments.template_places import Place
 from fakeazure.resources.deployments.template_resources import Copies, Step, body_of_step, steps
@@ -180,7 +181,7 @@ def take_turn(state: State, deployment: Deployment) -> None:
             scope.waiting = frozenset()
             outputs = _outputs(scope, section(deployment.template, "outputs"))
     except TemplateError as error:
-        failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
+        failure = Failure(_OUTPUTS, f"Unable to evaluate template outputs: {error}")
     except ArmError as error:
         failure = error.failure
     if failure is None and deployment.properties["mode"] == "Complete":
@@ -195,19 +196,43 @@ def take_turn(state: State, deployment: Deployment) -> None:
         state.operations.end(deployment.operation, failure)
 
 
+_OUTPUTS = "DeploymentOutputEvaluationFailed"
+
+
 def _outputs(scope: Scope, declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outputs of a deployment that has ended.
+
+    Raises ArmError with each that cannot be evaluated or is of another type than declared, in ARM's words (pull request 1442 of
+    Azure/azure-policy; how several names are joined is a guess).
+    """
     outputs: dict[str, Any] = {}
+    failures: list[Failure] = []
     for name, output in declared.items():
-        if not isinstance(output, Mapping) or scope.value(output.get("condition", True)) is False:
+        try:
+            if not isinstance(output, Mapping) or scope.value(output.get("condition", True)) is False:
+                continue
+            value = _output(scope, name, output)
+        except TemplateError as error:
+            failures.append(Failure(_OUTPUTS, f"The template output '{name}' is not valid: {error}.", target=name))
             continue
-        loop = output.get("copy")
-        if isinstance(loop, Mapping) and is_loops([{"name": name, **loop}]):
-            value: Any = scope.value(scope.repeated({"name": name, **loop}))
-        else:
-            value = scope.value(output.get("value"))
         type_ = shown_type(output, value)
         outputs[name] = {"type": type_} if type_.startswith("Secure") else {"type": type_, "value": value}
+    if failures:
+        names = ",".join(str(failure.target) for failure in failures)
+        words = "Please see error details and deployment operations. Please see https://aka.ms/arm-common-errors for usage details."
+        message = f"Unable to evaluate template outputs: '{names}'. {words}"
+        raise ArmError(Failure(_OUTPUTS, message, details=tuple(failures)))
     return outputs
+
+
+def _output(scope: Scope, name: str, output: Mapping[str, Any]) -> Any:
+    loop = output.get("copy")
+    if isinstance(loop, Mapping) and is_loops([{"name": name, **loop}]):
+        value: Any = scope.value(scope.repeated({"name": name, **loop}))
+    else:
+        value = scope.value(output.get("value"))
+    check_type("output", output, value)
+    return value
 
 
 def _clear(state: State, deployment: Deployment) -> None:

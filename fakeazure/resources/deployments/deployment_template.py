@@ -8,25 +8,16 @@ from typing import Any, TypeGuard
 
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.bodies import section, text
+from fakeazure.resources.deployments.declared_types import check_type
 from fakeazure.resources.deployments.scope_functions import own_functions, reference_functions, scope_functions
 from fakeazure.resources.deployments.template_expressions import evaluate
 from fakeazure.resources.deployments.template_functions import Function
 from fakeazure.resources.deployments.template_places import Place
-from fakeazure.resources.deployments.template_values import Budget, TemplateError, type_name
+from fakeazure.resources.deployments.template_values import Budget, TemplateError
 from fakeazure.state import State
 
 _LIMITS: Mapping[str, int] = {"parameters": 256, "variables": 512, "outputs": 64, "resources": 800}
 """The most parts of each kind in a template (learn.microsoft.com, "Template limits")."""
-_TYPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "string": ("String", ("String",)),
-    "securestring": ("SecureString", ("String",)),
-    "int": ("Int", ("Integer",)),
-    "bool": ("Bool", ("Boolean",)),
-    "object": ("Object", ("Object",)),
-    "secureobject": ("SecureObject", ("Object",)),
-    "array": ("Array", ("Array",)),
-}
-"""Type of a parameter → as a deployment shows it, and the types of JSON that it takes."""
 MOST_COPIES = 800
 """Rounds of a copy loop (learn.microsoft.com, "Template limits")."""
 _BOUNDS: tuple[tuple[str, bool, str], ...] = (
@@ -37,7 +28,6 @@ _BOUNDS: tuple[tuple[str, bool, str], ...] = (
 )
 """Bound of a parameter, whether it is the least one, and the words of its refusal (that of `minLength` is recorded in issue 1350 of
 microsoft/vscode-azurearmtools)."""
-_EXPECTED: Mapping[str, str] = {"String": "String, Uri"}
 
 
 def check_count(part: str, actual: int) -> None:
@@ -47,12 +37,6 @@ def check_count(part: str, actual: int) -> None:
             f"The number of template {part} limit exceeded. Limit: '{_LIMITS[part]}' and actual: '{actual}'. Please see "
             f"https://aka.ms/arm-template/#{part} for usage details."
         )
-
-
-def shown_type(declared: Any, value: Any) -> str:
-    """The type of a parameter as a deployment shows it: the declared one, else that of its value."""
-    name = text(declared, "type").lower() if isinstance(declared, Mapping) else ""
-    return _TYPES[name][0] if name in _TYPES else type_name(value)
 
 
 class Scope:
@@ -288,21 +272,11 @@ def _check_bounds(name: str, declared: Any, value: Any) -> None:
 
 def _check_value(name: str, declared: Any, value: Any) -> None:
     """Refuse a value of another type than its parameter has, out of its bounds, or that is not among those allowed."""
-    _check_type(declared, value)
+    check_type("parameter", declared, value)
     _check_bounds(name, declared, value)
     allowed = declared.get("allowedValues") if isinstance(declared, Mapping) else None
     if isinstance(allowed, list | tuple) and not isinstance(value, list | tuple | Mapping) and value not in allowed:
         raise TemplateError(
             f"The provided value '{str(value)[:200]}' for the template parameter '{name[:100]}' is not valid. The parameter value is not "
             f"part of the allowed value(s): '{','.join(map(str, allowed))[:1000]}'."
-        )
-
-
-def _check_type(declared: Any, value: Any) -> None:
-    name = text(declared, "type").lower() if isinstance(declared, Mapping) else ""
-    if name in _TYPES and type_name(value) not in _TYPES[name][1]:
-        [expected] = _TYPES[name][1]
-        raise TemplateError(
-            f"Template parameter JToken type is not valid. Expected '{_EXPECTED.get(expected, expected)}'. Actual '{type_name(value)}'. "
-            "Please see https://aka.ms/resource-manager-parameter-files for usage details."
         )

@@ -168,7 +168,7 @@ def _operation_items(deployment: Deployment) -> Iterator[dict[str, Any]]:
 
 
 def _operations(state: State, request: Request) -> Response:
-    return Response(200, body={"value": list(_operation_items(_found(state, request)))})
+    return Response(200, body={"value": list(_operation_items(_found(state, request)))[: largest_page(request)]})
 
 
 def _operation(state: State, request: Request) -> Response:

@@ -11,6 +11,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any
 
+from fakeazure.arm.tokens import whole_number
 from fakeazure.resources.graph.kql_expressions import Expression, Expressions, Row
 from fakeazure.resources.graph.kql_functions import QueryError, sort_key
 from fakeazure.resources.graph.kql_limits import Meter
@@ -102,9 +103,10 @@ class _Parser(Expressions):
 
     def _number(self) -> int:
         token = self.take()
-        if not (token.isascii() and token.isdigit()) or len(token) > 9:
+        number = whole_number(token)
+        if number is None:
             raise QueryError(f"expected a number, found {token!r}")
-        return int(token)
+        return number
 
     def _limit(self, name: str) -> Callable[[list[Row]], list[Row]]:
         most = self._number()

@@ -9,6 +9,7 @@ from fakeazure.arm.bodies import body_of, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
+from fakeazure.arm.tokens import whole_number
 from fakeazure.resources.graph.kql import QueryError, Row, compile_query
 from fakeazure.resources.graph.kql_functions import text_of
 from fakeazure.state import State
@@ -102,10 +103,10 @@ def _number(options: Mapping[str, Any], *names: str) -> int:
         value = options.get(name)
         if value is None:
             continue
-        written = str(value) if type(value) in (int, str) else ""
-        if not (written.isascii() and written.isdigit()) or len(written) > 9:
+        number = whole_number(str(value) if type(value) in (int, str) else "")
+        if number is None:
             raise ArmError(_invalid(f"{name} is not a number"))
-        return int(written)
+        return number
     return 0
 
 

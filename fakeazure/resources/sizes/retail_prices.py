@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from fakeazure.arm.filters import FilterError, fields_of, parse_filter
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
-from fakeazure.arm.tokens import shortened
+from fakeazure.arm.tokens import shortened, whole_number
 from fakeazure.catalog.prices.locations import LOCATIONS
 from fakeazure.catalog.prices.rows import PriceRow
 from fakeazure.guids import new_guid
@@ -100,9 +100,10 @@ def _order(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+    number = whole_number(text)
+    if number is None:
         raise FilterError(f"{name} is no number: {text[:100]!r}")
-    return int(text)
+    return number
 
 
 def _product_id(row: PriceRow) -> str:
