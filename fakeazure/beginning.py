@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_network
 from typing import Any, TypedDict
 
-from fakeazure.arm.throttling import Bucket, Throttle
+from fakeazure.arguments import Argument, check_arguments, keys_of, optional, text, whole
+from fakeazure.arm.throttling import REAL_BUCKETS, Bucket, Throttle
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.locations import location_key
-from fakeazure.guids import Guids
+from fakeazure.guids import Guids, is_guid
 from fakeazure.market.amendments import amended
 from fakeazure.market.declared_reservations import declared_reservations
 from fakeazure.market.declared_subnets import declared_subnets
@@ -89,11 +92,13 @@ class Beginning:
 
 
 def beginning_of(inputs: Inputs) -> Beginning:
-    """Return the inputs with their defaults in place. Raises ValueError for an unknown region."""
+    """Return the inputs with their defaults in place. Raises ValueError with every argument that is none, or an unknown region."""
+    check_arguments("FakeAzure", inputs, _ARGUMENTS)
     location, azure, clock = location_key(inputs["region"]), inputs["azure"] or {}, inputs["clock"]
     catalogue = amended(inputs["catalogue"] or Catalogue.load(), azure, location)
-    if location not in catalogue.regions:
-        catalogue.region(location)  # the catalogue's own error knows the nearest names
+    for place in (location, *map(location_key, inputs["sku_regions"] or ())):
+        if place not in catalogue.regions:
+            catalogue.region(place)  # the catalogue's own error knows the nearest names
     return Beginning(
         settings=_settings(inputs, location),
         catalogue=catalogue,
@@ -113,6 +118,56 @@ def beginning_of(inputs: Inputs) -> Beginning:
             vnet_guid=inputs["vnet_guid"],
         ),
     )
+
+
+def _is_prefix(value: str) -> bool:
+    try:
+        ip_network(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_texts(values: Any) -> bool:
+    return (
+        isinstance(values, Sequence)
+        and not isinstance(values, str)
+        and all(isinstance(value, str) and value for value in values)
+    )
+
+
+_GUID = text("a guid", is_guid)
+_NAME = text("a name of letters, digits, '-', '.', '_', '(' and ')'", re.compile(r"[\w.()-]{0,89}[\w()-]").fullmatch)
+_TEXT = text(fits=lambda value: True)
+_MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
+_ARGUMENTS: Mapping[str, Argument] = {
+    "region": text("the name of a region"),
+    "catalogue": optional(
+        Argument("a catalogue", lambda value: hasattr(value, "regions") and hasattr(value, "region"))
+    ),
+    "clock": optional(Argument("a clock", lambda value: callable(value) or callable(getattr(value, "now", None)))),
+    "ids": optional(Argument("callable", callable)),
+    "any_subscription": Argument("true or false", lambda value: isinstance(value, bool)),
+    "seed_value": whole(),
+    "azure": optional(_MAPPING),
+    "timing": optional(Argument("a Timing", lambda value: isinstance(value, Timing))),
+    "subscription": _GUID,
+    "tenant": _GUID,
+    "resource_group": _NAME,
+    "cluster": _NAME,
+    "node_resource_group": optional(_NAME),
+    "kubernetes": text("a version such as '1.34.2'", re.compile(r"v?[0-9]+\.[0-9]+(\.[0-9]+)?([-+].*)?").fullmatch),
+    "machines_pool": text("a name of up to 12 small letters and digits", re.compile(r"[a-z][a-z0-9]{0,11}").fullmatch),
+    "network": optional(_MAPPING),
+    "subnet_prefix": text("the prefix of a network such as '10.224.0.0/16'", _is_prefix),
+    "kubelet_client_id": _TEXT,
+    "vnet_guid": _TEXT,
+    "throttle": optional(keys_of(lambda: REAL_BUCKETS, Argument("a Bucket", lambda value: isinstance(value, Bucket)))),
+    "retry_after": optional(whole(0)),
+    "page_size": optional(whole(1)),
+    "sku_regions": optional(Argument("a list of names of regions", _are_texts)),
+    "base_url": text("a URL", re.compile(r"https?://[^/\s]+/?").fullmatch),
+}
 
 
 def _settings(inputs: Inputs, location: str) -> Settings:

@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fakeazure import dispatch
+from fakeazure.arguments import Argument, check_arguments, optional
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
 from fakeazure.beginning import SUBSCRIPTION, TENANT, Beginning, Inputs, beginning_of
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from fakeazure.market.facts import CatalogueLike
     from fakeazure.timers import ClockLike
     from fakeazure.timing import Timing
+
+
+_JOURNAL = optional(Argument("a Journal", lambda value: isinstance(value, Journal)))
 
 
 class FakeAzure(Happenings):
@@ -75,7 +79,7 @@ class FakeAzure(Happenings):
     - `base_url`: where ARM is.
     - `journal`: keeps every call by default.
 
-    Raises ValueError for an unknown region or a mistake in `azure`.
+    Raises ValueError for arguments that are none, all in one line, for an unknown region, or a mistake in `azure`.
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class FakeAzure(Happenings):
         base_url: str = "https://management.azure.com",
         journal: Journal | None = None,
     ) -> None:
+        check_arguments("FakeAzure", {"journal": journal}, {"journal": _JOURNAL})
         beginning = beginning_of(
             Inputs(
                 region=region,

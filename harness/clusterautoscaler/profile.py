@@ -12,7 +12,7 @@ from typing import Any
 
 from lazyrecords import dataclass
 
-__all__ = ["DEFAULTS", "EXPANDERS", "Profile", "SettingError", "profile_from", "read_setting"]
+__all__ = ["DEFAULTS", "EXPANDERS", "Profile", "SettingError", "profile_from", "read_setting", "setting_names"]
 
 EXPANDERS = ("least-waste", "most-pods", "priority", "random")
 """The expanders that AKS offers (REST API, Expander)."""
@@ -95,6 +95,11 @@ class Profile:
 def read_setting(key: str, text: str) -> Any:
     """Return the value of one setting. Raises KeyError for a key that the profile has not, SettingError for a wrong value."""
     return _READERS[key](text)
+
+
+def setting_names() -> frozenset[str]:
+    """Return the keys that a profile has."""
+    return frozenset(_READERS)
 
 
 def profile_from(settings: Mapping[str, str]) -> Profile:

@@ -1,25 +1,32 @@
-"""The inputs of a world: the arguments of World, and the settings that follow from them."""
+"""The inputs of a world: the arguments of World, and the settings that follow from them.
+
+`check` refuses what is none; whether a release, a region or an option of a release exists is judged by `harness.world.inputs`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from fakeazure.arguments import Argument, check_arguments, is_seconds, keys_of, optional, text, whole
 from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import AMENDMENTS
 from fakeazure.timing import RECORDED as CLOUD_RECORDED
 from fakeazure.timing import Timing as CloudTiming
+from harness.engine.clock import Clock
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases import (
     MACHINE_MODES,
     SHARED_GALLERY,
     ProviderOptions,
     ProviderRelease,
+    ProvisionMode,
     provider,
 )
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
+from harness.kube.api.versions import Version
 from harness.nodes.timing import RECORDED, Timing
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
@@ -27,7 +34,7 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.clusterautoscaler.profile import Profile
 
-__all__ = ["ATTEMPT_SECONDS", "TIME_LIMIT", "Inputs", "Settings", "resolve", "split_times"]
+__all__ = ["ATTEMPT_SECONDS", "TIME_LIMIT", "Inputs", "Settings", "check", "resolve", "split_times"]
 
 ATTEMPT_SECONDS = 0.0008
 """Seconds of one attempt to place a pod: 0.83 s of CPU for 1,000 diverse pods, measured with core 1.14 and one worker, its default."""
@@ -81,10 +88,54 @@ class Settings:
     cluster_autoscaler: Profile | None
 
 
+def _check_cluster_autoscaler(settings: Mapping[Any, Any]) -> Iterator[str]:
+    from harness.clusterautoscaler.profile import SettingError, read_setting, setting_names
+
+    yield from keys_of(setting_names, text(fits=lambda value: True)).mistakes(settings)
+    for key in settings.keys() & setting_names():
+        try:
+            read_setting(key, str(settings[key]))
+        except SettingError as error:
+            yield f"{key}: {error}"
+
+
+_MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
+_FLAG = Argument("true or false", lambda value: isinstance(value, bool))
+_SECONDS = Argument("seconds from 0", is_seconds)
+_MODES = tuple(mode.value for mode in ProvisionMode)
+_ARGUMENTS: Mapping[str, Argument] = {
+    "karpenter": text("a release such as '1.14.0'"),
+    "crds": optional(Argument("a release or CRDs", lambda value: isinstance(value, str) or hasattr(value, "name"))),
+    "kubernetes": optional(text("a version such as '1.34.0'", Version.find)),
+    "region": optional(text("the name of a region")),
+    "provision_mode": optional(Argument(f"one of {', '.join(_MODES)}", lambda value: value in _MODES)),
+    "options": optional(keys_of(lambda: (item.name for item in fields(ProviderOptions)))),
+    "azure": optional(_MAPPING),
+    "seed": whole(),
+    "caches": optional(Argument("Caches", lambda value: isinstance(value, Caches))),
+    "timing": optional(Argument("a Timing of harness.nodes", lambda value: isinstance(value, Timing))),
+    "cloud_timing": optional(Argument("a Timing of fakeazure", lambda value: isinstance(value, CloudTiming))),
+    "times": optional(
+        keys_of(lambda: (item.name for kind in (Timing, Pace) for item in fields(kind)), optional(_SECONDS))
+    ),
+    "storage_classes": _FLAG,
+    "recorded": _FLAG,
+    "attempt_seconds": _SECONDS,
+    "time_limit": _SECONDS,
+    "cluster_autoscaler": optional(replace(_MAPPING, mistakes=_check_cluster_autoscaler)),
+    "cluster": Argument("a function that makes a cluster", callable),
+    "clock": optional(Argument("a Clock", lambda value: isinstance(value, Clock))),
+    "simulated": _FLAG,
+}
+
+
+def check(arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError with every argument of World that is none, in one line."""
+    check_arguments("World", arguments, _ARGUMENTS)
+
+
 def resolve(inputs: Inputs) -> Settings:
-    """Return the settings of the inputs. Raises UnknownRelease, UnknownCrdSet, CatalogueError for values that do not exist."""
-    if inputs["attempt_seconds"] < 0 or inputs["time_limit"] < 0:
-        raise ValueError("attempt_seconds and time_limit are seconds from 0")
+    """Return the settings of checked inputs. Raises UnknownRelease, UnknownCrdSet, CatalogueError for values that do not exist."""
     release = provider(inputs["karpenter"])
     region = location_key(inputs["region"] or release.defaults.region)
     market = dict(inputs["azure"] or {})

@@ -20,7 +20,7 @@ from harness.world.agent_pools import PoolRefused
 from harness.world.kubectl import Rejected
 from harness.world.observations import Observations
 from harness.world.rollouts import Verb, rollout_patch
-from harness.world.settings import ATTEMPT_SECONDS, TIME_LIMIT, Inputs, resolve, split_times
+from harness.world.settings import ATTEMPT_SECONDS, TIME_LIMIT, Inputs, check, resolve, split_times
 
 if TYPE_CHECKING:
     from fakeazure.timing import Timing as CloudTiming
@@ -102,6 +102,7 @@ class World(Observations):
             time_limit=time_limit,
             cluster_autoscaler=cluster_autoscaler,
         )
+        check({**inputs, "cluster": cluster, "clock": clock, "simulated": simulated})
         settings = resolve(inputs)
         super().__init__(settings, cluster, clock, simulated=simulated)
         self._inputs: Inputs = {**inputs, "caches": settings.caches}
