@@ -31,7 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answers until the input ends; exit code 2 when the release or a file is not usable, 3 without an engine for CRD files."""
+    """Answer until the input ends.
+
+    Exit code 2 when the release or a file is not usable, or a line was refused; 1 when one could not be answered; 3 without an
+    engine for CRD files.
+    """
     from harness.conformance.context import AnswerContext, DataFile
     from harness.conformance.loop import serve
     from harness.karpenter.releases import UnknownRelease, provider
@@ -56,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             print_line(f"harness dev answer: {error}", error=True)
             return 3 if isinstance(error, CelEngineMissing) else 2
     try:
-        serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data, crds=crds))
+        return serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data, crds=crds))
     except BrokenPipeError:  # whoever asked has gone; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:

@@ -22,13 +22,20 @@ def op_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(ops.__path__) if not module.name.startswith("_"))
 
 
-def serve(lines: Iterable[bytes], out: BinaryIO, context: AnswerContext) -> None:
-    """Answers each line with one line, flushed; blank lines are skipped, as the Go oracle does."""
+def serve(lines: Iterable[bytes], out: BinaryIO, context: AnswerContext) -> int:
+    """Answer each line with one line, flushed; blank lines are skipped, as the Go oracle does.
+
+    Return the exit code: 2 when a line was refused (`fatal`), else 1 when one could not be answered (`panic`), else 0.
+    """
     loaded: dict[str, Op] = {}
+    code = 0
     for line in lines:
         if line.strip():
-            out.write(_encode(reply(line, context, loaded)))
+            answer, encoded = _encoded(reply(line, context, loaded))
+            code = max(code, 2 if "fatal" in answer else 1 if "panic" in answer else 0)
+            out.write(encoded)
             out.flush()
+    return code
 
 
 def reply(line: bytes, context: AnswerContext, loaded: dict[str, Op] | None = None) -> dict[str, Any]:
@@ -80,9 +87,11 @@ def _whole(value: Any) -> Any:
     return [_whole(item) for item in value] if isinstance(value, list) else value
 
 
-def _encode(answer: dict[str, Any]) -> bytes:
+def _encoded(answer: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Return a reply and its line; one that is not JSON is replaced by a `panic`."""
     try:
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        text = json.dumps({"id": answer.get("id"), "panic": f"the answer is not JSON: {error}"}, ensure_ascii=False)
-    return text.encode("utf-8", "replace") + b"\n"
+        answer = {"id": answer.get("id"), "panic": f"the answer is not JSON: {error}"}
+        text = json.dumps(answer, ensure_ascii=False)
+    return answer, text.encode("utf-8", "replace") + b"\n"

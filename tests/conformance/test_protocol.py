@@ -98,6 +98,30 @@ def test_an_answer_that_cannot_be_given_does_not_stop_the_next(
     assert second == {"id": 2, "answer": 7}
 
 
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ([], 0),
+        ([b'{"id": 1, "op": "echo", "value": 7}'], 0),
+        ([b'{"id": 1, "op": "not_json"}', b'{"id": 2, "op": "echo", "value": 7}'], 1),
+        ([b'{"id": 1, "op": "broken"}'], 1),
+        ([b"nonsense", b'{"id": 1, "op": "broken"}'], 2),
+        ([b'{"id": 1, "op": "nope"}', b'{"id": 2, "op": "echo", "value": 7}'], 2),
+    ],
+    ids=["nothing", "answered", "not JSON", "panic", "no request", "unknown op"],
+)
+def test_the_exit_code_tells_what_was_not_answered(
+    lines: list[bytes], code: int, context: AnswerContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(name: str, loaded: object) -> Any:
+        if name not in OPS:
+            raise RequestError(f"unknown op {name}")
+        return OPS[name]
+
+    monkeypatch.setattr("harness.conformance.loop._find", find)
+    assert serve(lines, io.BytesIO(), context) == code
+
+
 def test_info_names_the_ops_and_takes_the_regions_from_the_data(context: AnswerContext) -> None:
     def sku(zones: list[str]) -> dict[str, Any]:
         return {"name": "Standard_D2s_v3", "locationInfo": [{"location": "x", "zones": zones}]}
