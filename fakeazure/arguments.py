@@ -17,7 +17,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What an argument must be; `words` complete \"must be\".
+    """The form of an argument; `words` complete \"must be\".
 
     `mistakes`: of a value that fits, e.g. of its keys, each as the end of "NAME: ...".
     """
@@ -74,14 +74,14 @@ def is_seconds(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) and value >= 0
 
 
-def keys_of(known: Callable[[], Iterable[str]], value: Argument | None = None) -> Argument:
-    """Return an argument that is a mapping of names that are known, each to what `value` says."""
+def keys_of(names: Callable[[], Iterable[str]], value: Argument | None = None) -> Argument:
+    """Return an argument that is a mapping from some of `names`, its values as `value` says."""
 
     def mistakes(mapping: Mapping[Any, Any]) -> Iterable[str]:
-        names = tuple(known())
+        all_names = tuple(names())
         for key, item in mapping.items():
-            if key not in names:
-                near = nearest(str(key), names, 1)
+            if key not in all_names:
+                near = nearest(str(key), all_names, 1)
                 yield f"{_shown(key)} is not known" + (f"; did you mean {near[0]!r}?" if near else "")
             elif value is not None and not value.fits(item):
                 yield f"{key} must be {value.words}, not {_shown(item)}"

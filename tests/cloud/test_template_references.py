@@ -17,7 +17,7 @@ CLUSTERS = "Microsoft.ContainerService/managedClusters"
 
 
 def outputs(**expressions: str) -> dict[str, Any]:
-    return {name: {"type": "object", "value": value} for name, value in expressions.items()}
+    return {name: {"value": value} for name, value in expressions.items()}
 
 
 def test_a_default_asks_for_a_parameter_that_stands_behind_it() -> None:
