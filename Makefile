@@ -108,7 +108,7 @@ types: $(CORE)
 	$(RUN) -m mypy
 
 unit: $(CORE)
-	$(RUN) -m pytest -n $(WORKERS) $(ARGS)
+	PYTHONWARNDEFAULTENCODING=1 $(RUN) -m pytest -n $(WORKERS) $(ARGS)
 
 test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-m "real_cluster and smoke") --durations=5 $(ARGS)

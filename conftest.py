@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 # pytester is for tests/plugin; only a top-level conftest may ask for it
@@ -9,3 +11,9 @@ def pytest_configure(config: pytest.Config) -> None:
     from harness.pytest_plugin.processes import GarbageSeldom
 
     config.pluginmanager.register(GarbageSeldom(), "harness-garbage")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs_warn_as_users_see_them() -> None:
+    """Take away what `make test` sets for Python itself: the programs that tests start would print its warnings."""
+    os.environ.pop("PYTHONWARNDEFAULTENCODING", None)
