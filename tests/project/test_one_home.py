@@ -63,6 +63,15 @@ def test_constants_are_named(text: str) -> None:
     assert _retyped_within(re.compile(rf"(?:default|else):? {text}"), *homes) == []
 
 
+def test_memories_are_read_and_written_in_one_place() -> None:
+    """A result that is remembered has the type of the function that computes it."""
+    home = ROOT / "harness/karpenter/scheduling/remembered.py"
+    access = re.compile(r"\.remembered(\[|\.(?!clear\(\))|\s*=(?! Memory\(\)))")
+    assert access.search(home.read_text(encoding="utf-8")), "the pattern finds accesses"
+    others = [path for path in modules() if path != home]
+    assert [path for path in others if access.search(path.read_text(encoding="utf-8"))] == []
+
+
 LONG = 20
 """Parts of a body (nodes of its syntax tree) from which on a second one like it is no chance."""
 

@@ -8,6 +8,7 @@ import pytest
 from harness.karpenter.releases import PROVIDER_RELEASES
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState, is_deleting
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.nodes.state import pods_on
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 
@@ -73,7 +74,7 @@ class Changing:
 
 def told(state: ClusterState) -> dict:
     def of(node):
-        pods = list(map(id, node.placed)), list(map(id, state.pods_on(node)))
+        pods = list(map(id, node.placed)), list(map(id, pods_on(node)))
         rooms = node.free(), node.capacity(), node.volume_limits
         return id(node.node), id(node.nodeclaim), node.name, node.deleting, node.registered, pods, rooms
 

@@ -25,7 +25,7 @@ from harness.karpenter.disruption.simulating import Outcome, SimulationError, si
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after, settles_in
-from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode, pods_on
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
@@ -103,7 +103,7 @@ def _refusals(situation: Situation, node: StateNode) -> Iterator[str]:
     if pool is not None and (pool not in view.nodepools or pool not in view.types_by_name):
         yield f"NodePool not found (NodePool={pool})"
     judge = view.simulations.pod_judge()
-    pods = pod_refusals(situation, view.pods_on(node), judge)
+    pods = pod_refusals(situation, pods_on(node), judge)
     yield from dict.fromkeys(sentence(text) for text in pods)
 
 

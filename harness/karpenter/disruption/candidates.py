@@ -14,12 +14,14 @@ from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent, pod_key
-from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode, pods_on
 from harness.karpenter.scheduling.pods.displaced import Displaced
+from harness.karpenter.scheduling.remembered import Result, remembered, remembered_while_same
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, annotations_of, condition, spec_of
+from harness.kube.api.objects import Object, annotations_of, condition_is, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable
 from lazyrecords import dataclass
@@ -106,12 +108,12 @@ class Candidate:
 
 def condition_of(candidate: Candidate, kind: str) -> bool:
     """Return whether a condition of its NodeClaim is true."""
-    key, remembered = (condition_of, kind), candidate.state.remembered
-    if key not in remembered:
-        condition_found = condition(candidate.nodeclaim, kind)
-        remembered[key] = condition_found is not None and condition_found.get("status") == "True"
-    answer: bool = remembered[key]
-    return answer
+    return _condition_is_true(candidate.state, kind)
+
+
+@remembered
+def _condition_is_true(node: StateNode, kind: str) -> bool:
+    return condition_is(node.nodeclaim or {}, kind)
 
 
 def find_candidates(
@@ -137,21 +139,24 @@ def find_candidates(
     return taken
 
 
+_CANDIDATES = Result[tuple[Sequence[Candidate], Sequence[Iterable[SchedulingEvent]]]]()
+"""The candidates of a view, and the events about all nodes, by whether they may go eventually."""
+
+
 def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
     """Every node that may be disrupted; ``eventual``: also one whose pods block it, if its NodeClaim has a terminationGracePeriod."""
     view = situation.view
-    key = "candidates", eventual
-    if key not in view.remembered:
+    last = _CANDIDATES.last(view, eventual)
+    if last is None:
         judge = view.simulations.pod_judge()
         look = _Look(situation, judge, eventual, [], [])
-        candidates_found = view.settled(("candidates", eventual), _found(look))
-        view.remembered[key] = candidates_found, (*look.events, judge.events)
+        candidates = view.settled(("candidates", eventual), _found(look))
+        last = _CANDIDATES.keep(view, (candidates, (*look.events, judge.events)), eventual)
         if not look.held:  # no pod blocks a node, so that it makes no difference
-            view.remembered["candidates", not eventual] = view.remembered[key]
-    entry: tuple[Sequence[Candidate], Sequence[Iterable[SchedulingEvent]]] = view.remembered[key]
-    for events in entry[1]:
+            _CANDIDATES.keep(view, last, not eventual)
+    for events in last[1]:
         situation.say_all(events)
-    return entry[0]
+    return last[0]
 
 
 def _found(look: "_Look") -> list[Candidate]:
@@ -179,20 +184,18 @@ class _Load:
     marked: bool
 
 
-def _load(situation: Situation, node: StateNode) -> _Load:
-    load: _Load | None = node.remembered.get(_Load)
-    if load is None:
-        moving: list[Object] = []
-        evicting, moved, marked = 0.0, BASE_COST, False
-        for pod in situation.view.pods_on(node):
-            cost = eviction_cost(pod, situation.rules)
-            evicting += cost
-            if is_reschedulable(pod):
-                moving.append(pod)
-                moved += max(0.0, cost)
-            marked = marked or DO_NOT_DISRUPT in annotations_of(pod)
-        load = node.remembered[_Load] = _Load(tuple(moving), evicting, moved, marked)
-    return load
+@remembered_while_same
+def _load(node: StateNode, rules: DisruptionRules) -> _Load:
+    moving: list[Object] = []
+    evicting, moved, marked = 0.0, BASE_COST, False
+    for pod in pods_on(node):
+        cost = eviction_cost(pod, rules)
+        evicting += cost
+        if is_reschedulable(pod):
+            moving.append(pod)
+            moved += max(0.0, cost)
+        marked = marked or DO_NOT_DISRUPT in annotations_of(pod)
+    return _Load(tuple(moving), evicting, moved, marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,8 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         return None
     is_nominated = bool(view.nominated) and view.is_nominated(node)
     if is_nominated or not _is_unhindered(node):
-        if (event := _refusal(situation, node, is_nominated)) is not None:
+        event = _refusal(node, situation.rules, view.release.core, is_nominated)
+        if event is not None:
             look.events.append(event)
         return None
     if queued:
@@ -227,8 +231,8 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         look.events.append(blocked(node, text))
         return None
     reason = None
-    if look.judge.knows_budgets or _load(situation, node).marked:
-        reason = next(pod_refusals(situation, view.pods_on(node), look.judge), None)
+    if look.judge.knows_budgets or _load(node, situation.rules).marked:
+        reason = next(pod_refusals(situation, pods_on(node), look.judge), None)
     if reason is not None:
         look.held.append(node)
     if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
@@ -247,60 +251,60 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
     pool = node.labels[NODEPOOL]
     nodepool = view.wanted[pool]
     instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
-    candidate: Candidate | None = node.remembered.get(Candidate)
-    if candidate is None or candidate.nodepool is not nodepool or candidate.instance_type is not instance_type:
-        load, price = _load(situation, node), labelled_price(node, instance_type)
-        candidate = Candidate(
-            node,
-            nodepool,
-            instance_type,
-            load.moving,
-            load.rescheduling_cost,
-            load.moving_cost,
-            price,
-            price / load.moving_cost,
-            load.marked,
-            pool,
-            (spec_of(nodepool).get("disruption") or {}).get("consolidationPolicy") or "",
-        )
-        node.remembered[Candidate] = candidate
-    return candidate
+    return _made(node, nodepool, instance_type, situation.rules)
+
+
+@remembered_while_same
+def _made(node: StateNode, nodepool: Object, instance_type: InstanceType | None, rules: DisruptionRules) -> Candidate:
+    load, price = _load(node, rules), labelled_price(node, instance_type)
+    return Candidate(
+        node,
+        nodepool,
+        instance_type,
+        load.moving,
+        load.rescheduling_cost,
+        load.moving_cost,
+        price,
+        price / load.moving_cost,
+        load.marked,
+        node.labels[NODEPOOL],
+        (spec_of(nodepool).get("disruption") or {}).get("consolidationPolicy") or "",
+    )
 
 
 def savings_ratio(situation: Situation, node: StateNode, instance_type: InstanceType | None) -> float:
     """Return the node's price for each unit of what moving its pods costs."""
-    return labelled_price(node, instance_type) / _load(situation, node).moving_cost
+    return labelled_price(node, instance_type) / _load(node, situation.rules).moving_cost
 
 
-def _refusal(situation: Situation, node: StateNode, is_nominated: bool) -> NodeEvents | None:
+@remembered_while_same
+def _refusal(node: StateNode, rules: DisruptionRules, core: CoreRelease, is_nominated: bool) -> NodeEvents | None:
     """Return the events about a node that itself cannot be disrupted; none about one without a NodeClaim."""
-    entry: tuple[DisruptionRules, NodeEvents | None] | None = node.remembered.get((_refusal, is_nominated))
-    if entry is None or entry[0] is not situation.rules:
-        event = None
-        if node.nodeclaim is not None:
-            event = blocked(node, sentence(next(node_refusals(situation, node))))
-        entry = node.remembered[_refusal, is_nominated] = situation.rules, event
-    return entry[1]
+    if node.nodeclaim is None:
+        return None
+    return blocked(node, sentence(next(_node_refusals(node, rules, core, is_nominated))))
 
 
+@remembered
 def _is_unhindered(node: StateNode) -> bool:
     """Return whether nothing about the node itself, a nomination apart, keeps it from being disrupted."""
-    unhindered: bool | None = node.remembered.get(_is_unhindered)
-    if unhindered is None:
-        unhindered = (
-            node.nodeclaim is not None
-            and node.node is not None
-            and node.initialized
-            and not node.deleting
-            and node.annotations.get(DO_NOT_DISRUPT) != "true"
-            and NODEPOOL in node.labels
-        )
-        node.remembered[_is_unhindered] = unhindered
-    return unhindered
+    return (
+        node.nodeclaim is not None
+        and node.node is not None
+        and node.initialized
+        and not node.deleting
+        and node.annotations.get(DO_NOT_DISRUPT) != "true"
+        and NODEPOOL in node.labels
+    )
 
 
 def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
     """Yield the reasons why the node itself cannot be disrupted, in the order of core's checks; core reports only the first."""
+    view = situation.view
+    return _node_refusals(node, situation.rules, view.release.core, view.is_nominated(node))
+
+
+def _node_refusals(node: StateNode, rules: DisruptionRules, core: CoreRelease, is_nominated: bool) -> Iterator[str]:
     if node.nodeclaim is None:
         yield "node isn't managed by karpenter"
         return
@@ -308,18 +312,18 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
         yield "nodeclaim does not have an associated node"
         return
     starting = "node isn't initialized" if not node.initialized else ""
-    if starting and not situation.rules.names_deleting_first:
+    if starting and not rules.names_deleting_first:
         yield starting
     if node.deleting:
         yield "node is deleting or marked for deletion"
-    if starting and situation.rules.names_deleting_first:
+    if starting and rules.names_deleting_first:
         yield starting if node.registered else f"{starting} nor registered"
-    if situation.view.is_nominated(node):
+    if is_nominated:
         yield "node is nominated for a pending pod"
     if node.annotations.get(DO_NOT_DISRUPT) == "true":
         yield f"disruption is blocked through the {quote(DO_NOT_DISRUPT)} annotation"
     if NODEPOOL not in node.labels:
-        structured = situation.view.release.core.structured_errors
+        structured = core.structured_errors
         yield f"node doesn't have required label {f'(label={NODEPOOL})' if structured else quote(NODEPOOL)}"
 
 

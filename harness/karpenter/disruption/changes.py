@@ -9,6 +9,7 @@ from harness.engine.clock import EPOCH, SECOND, parse
 from harness.karpenter.labels.core import DO_NOT_DISRUPT
 from harness.karpenter.scheduling.nodes.fleet import Fleet
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered
 from harness.kube.api.objects import Object, annotations_of, spec_of, status_of
 from harness.kube.go.cron import Schedule, ScheduleError
 from harness.kube.go.durations import DurationError, parse_duration
@@ -18,12 +19,14 @@ __all__ = ["budget_changes", "protection_ends"]
 
 def protection_ends(fleet: Fleet, now: int) -> Iterator[int]:
     """The moments after `now` at which a pod's do-not-disrupt, given as a duration, ends."""
-    ends: Sequence[int] | None = fleet.remembered.get(protection_ends)
-    if ends is None:
-        on_nodes = [end for machine_ends in fleet.having(_protection_ends_on).values() for end in machine_ends]
-        elsewhere = [end for pod in fleet.strays() for end in _protection_end(pod)]
-        ends = fleet.remembered[protection_ends] = [*on_nodes, *elsewhere]
-    return (end for end in ends if end > now)
+    return (end for end in _protection_ends(fleet) if end > now)
+
+
+@remembered
+def _protection_ends(fleet: Fleet) -> Sequence[int]:
+    on_nodes = [end for machine_ends in fleet.having(_protection_ends_on).values() for end in machine_ends]
+    elsewhere = [end for pod in fleet.strays() for end in _protection_end(pod)]
+    return [*on_nodes, *elsewhere]
 
 
 def _protection_ends_on(node: StateNode) -> Sequence[int]:

@@ -14,6 +14,7 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.nodes.consolidate_after import NEVER
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered_while_same
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
 from harness.kube.deletion_order import DELETION_COST
@@ -110,12 +111,9 @@ def _offered(instance_type: InstanceType | None, zone: str, kind: str) -> Offeri
     return None
 
 
+@remembered_while_same
 def lowest_price(node: StateNode, instance_type: InstanceType, vocabulary: Vocabulary) -> float | None:
     """USD per hour of the cheapest offering that the node's labels accept; None without one."""
-    entry = node.remembered.get(lowest_price)
-    if entry is None or entry[0] is not instance_type or entry[1] is not vocabulary:
-        accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
-        lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
-        entry = node.remembered[lowest_price] = instance_type, vocabulary, None if lowest == inf else lowest
-    price: float | None = entry[2]
-    return price
+    accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
+    lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
+    return None if lowest == inf else lowest

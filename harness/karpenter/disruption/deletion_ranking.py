@@ -15,7 +15,7 @@ from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
 from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
-from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode, pods_on
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, annotations_of, condition_is, controller_of, namespace_of, spec_of
@@ -81,7 +81,7 @@ def has_cost(pod: Object, cost: int | None) -> bool:
 
 def _of_node(situation: Situation, node: StateNode, cost: int | None) -> Sequence[DeletionCost]:
     """The costs of its ReplicaSets' pods, none where each of them has its own already."""
-    pods = [pod for pod in situation.view.pods_on(node) if _controller(pod) == ("apps/v1", "ReplicaSet")]
+    pods = [pod for pod in pods_on(node) if _controller(pod) == ("apps/v1", "ReplicaSet")]
     if all(has_cost(pod, cost) for pod in pods):
         return ()
     return [DeletionCost(pod, cost) for pod in pods]
@@ -109,7 +109,7 @@ def _group(situation: Situation, node: StateNode, judge: Displaced) -> _Group:
         return _Group.GOING
     if next(node_refusals(situation, node), None) is not None:
         return _Group.UNRANKED
-    pods = view.pods_on(node)
+    pods = pods_on(node)
     if next(pod_refusals(situation, pods, judge), None) is not None:
         return _Group.UNRANKED
     if any(_pins(pod) for pod in pods) or not _is_priced(situation, node):

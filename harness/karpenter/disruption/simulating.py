@@ -14,6 +14,7 @@ from harness.karpenter.lifecycle.nominations import machine_text
 from harness.karpenter.scheduling import PlannedNodeClaim, TopologyError, pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.displaced import Displaced
+from harness.karpenter.scheduling.remembered import remembered
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
@@ -132,10 +133,8 @@ def publish_pod_events(situation: Situation) -> None:
                 situation.say(failed_scheduling(pod, reason))
 
 
+@remembered
 def _too_early(node: StateNode) -> str:
     """Core's text about a pod that would go to a node which is not initialized."""
-    text: str | None = node.remembered.get(_too_early)
-    if text is None:
-        nodeclaim, own = (None if obj is None else name_of(obj) for obj in (node.nodeclaim, node.node))
-        text = node.remembered[_too_early] = f"would schedule against uninitialized {machine_text(nodeclaim, own)}"
-    return text
+    nodeclaim, own = (None if obj is None else name_of(obj) for obj in (node.nodeclaim, node.node))
+    return f"would schedule against uninitialized {machine_text(nodeclaim, own)}"

@@ -10,8 +10,10 @@ from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
+from harness.karpenter.scheduling.nodes.fleet import Fleet
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import Memory, remembered
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.kube.api.objects import Object, name_of, spec_of
 from lazyrecords import dataclass
@@ -57,8 +59,8 @@ class View:
             called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
             # a Node that has not registered yet goes by the name of its NodeClaim
             self.nominated = {called.get(name, name): until for name, until in nominated.items()}
-        self.remembered: dict[Hashable, Any] = {}
-        """Results that hold at this moment only, by what they are about."""
+        self.remembered = Memory()
+        """Results that hold at this moment only."""
         self.prices: dict[Hashable, float] = {}
         self.nodepools = {
             name_of(pool): pool
@@ -105,15 +107,7 @@ class View:
     @cached_property
     def node_by_name(self) -> dict[str, StateNode]:
         """State nodes by name: the Node's, before registration the NodeClaim's."""
-        remembered = self.simulations.state.fleet.remembered
-        if (View, "names") not in remembered:
-            remembered[View, "names"] = {node.name: node for node in self.nodes}
-        nodes: dict[str, StateNode] = remembered[View, "names"]
-        return nodes
-
-    def pods_on(self, node: StateNode) -> list[Object]:
-        """All pods bound to the node, by namespace and name."""
-        return self.simulations.state.pods_on(node)
+        return _by_name(self.simulations.state.fleet)
 
     def is_nominated(self, node: StateNode) -> bool:
         """Return whether the node is nominated for a pod."""
@@ -128,6 +122,11 @@ class View:
         """Return whether every NodeClaim has a provider id, and the state has every Node (core's Cluster.Synced)."""
         fleet = self.simulations.state.fleet
         return fleet.launched == len(self.snapshot.nodeclaims) and len(fleet.by_node) == len(self.snapshot.nodes)
+
+
+@remembered
+def _by_name(fleet: Fleet) -> dict[str, StateNode]:
+    return {node.name: node for node in fleet.in_order(_PROVIDER_ID)}
 
 
 def _node_class_of(pool: Object) -> tuple[str, str]:

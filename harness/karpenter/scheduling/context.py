@@ -19,6 +19,7 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.queue import QueuedPod, queued_pod
 from harness.karpenter.scheduling.pods.shapes import ShapeCatalog
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
+from harness.karpenter.scheduling.remembered import Result
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.topology.cluster import ClusterTopology
 from harness.karpenter.scheduling.topology.domains import Domains
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
 _Made = tuple[tuple[object, ...], ExistingNode, Model]
 """The inputs of a node as pods see it, that node, and the model for which it was last asked."""
+
+_EXISTING = Result[_Made]()
+_ROOM = Result[tuple[list[object], NodeCapacityIndex]]()
+"""The room on a fleet, and the objects that it rests on."""
 
 
 def _stand(node: StateNode) -> tuple[bool, str, bool, str] | None:
@@ -119,13 +124,13 @@ class SchedulingContext:
         model = self.model  # a DaemonSet's search for a term that fits begins with the templates
         rests_on = [model, self.shapes, *self.indexes.values()]
         fleet, models = self.state.fleet, self._memory.models
-        entry: tuple[list[object], NodeCapacityIndex] | None = fleet.remembered.get(NodeCapacityIndex)
+        entry = _ROOM.last(fleet)
         if entry is None or not same_objects(entry[0], rests_on):
             before: tuple[list[object], NodeCapacityIndex] | None = models.get(NodeCapacityIndex)
             room = before[1] if before is not None and same_objects(before[0], rests_on) else NodeCapacityIndex(())
             make = partial(self._node, model, tuple(map(id, model.daemons)))
-            entry = rests_on, room.after(fleet.in_order(_stand), _stand, make)
-            fleet.remembered[NodeCapacityIndex] = models[NodeCapacityIndex] = entry
+            entry = _ROOM.keep(fleet, (rests_on, room.after(fleet.in_order(_stand), _stand, make)))
+            models[NodeCapacityIndex] = entry
         return entry[1]
 
     @property
@@ -140,15 +145,14 @@ class SchedulingContext:
 
     def _node(self, model: Model, daemons: tuple[int, ...], node: StateNode) -> ExistingNode:
         """The node as pods see it, the one of the model before where neither its DaemonSets' pods nor its attach limits differ."""
-        key = ExistingNode, self._claims_in
-        entry: _Made | None = node.remembered.get(key)
+        entry = _EXISTING.last(node, self._claims_in)
         if entry is None or entry[2] is not model:
             limits = self._attach_limits(node)
             rests_on = daemons, self.algebra, limits
             made = entry[1] if entry is not None and entry[0] == rests_on else None
             if made is None:
                 made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
-            entry = node.remembered[key] = rests_on, made, model
+            entry = _EXISTING.keep(node, (rests_on, made, model), self._claims_in)
         return entry[1]
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:

@@ -12,7 +12,7 @@ from harness.karpenter.lifecycle.conditions import nodepool_is_ready
 from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent
-from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode, pods_on
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, spec_of, status_of
@@ -138,7 +138,7 @@ def _cheapest(
 
     empty, others, keys = [], [], {}
     for node in nodes:
-        pods = simulations.state.pods_on(node) if node.node is not None else []
+        pods = pods_on(node)
         if not pods or (all(map(is_daemon, pods)) and not is_protected(pods)):
             empty.append(node)
             continue

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered
 from harness.kube.api.objects import name_of
 
 __all__ = ["About", "NodeEvents", "Text", "Told", "of_node"]
@@ -50,9 +51,7 @@ def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: b
     return NodeEvents(_about(node, reason), text, dedupe, hides)
 
 
+@remembered
 def _about(node: StateNode, reason: str) -> About:
-    about: About | None = node.remembered.get((NodeEvents, reason))
-    if about is None:
-        own, claim = (None if obj is None else name_of(obj) for obj in (node.node, node.nodeclaim))
-        about = node.remembered[NodeEvents, reason] = own, claim, reason
-    return about
+    own, claim = (None if obj is None else name_of(obj) for obj in (node.node, node.nodeclaim))
+    return own, claim, reason

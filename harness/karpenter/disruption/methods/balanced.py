@@ -15,6 +15,7 @@ from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered_while_same
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of
 from harness.kube.scheduling.pods import is_daemon
@@ -101,15 +102,13 @@ def _totals(view: View, candidates: Sequence[Candidate], rules: DisruptionRules)
     return {pool: Totals(costs.get(pool) or price, disruption[pool]) for pool, price in prices.items()}
 
 
+@remembered_while_same
 def _disruption_cost(node: StateNode, rules: DisruptionRules) -> float:
-    entry: tuple[DisruptionRules, float] | None = node.remembered.get(_disruption_cost)
-    if entry is None or entry[0] is not rules:
-        cost = BASE_COST
-        for pod in sorted(node.pods, key=_key):
-            if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
-                cost += value
-        entry = node.remembered[_disruption_cost] = rules, cost
-    return entry[1]
+    cost = BASE_COST
+    for pod in sorted(node.pods, key=_key):
+        if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
+            cost += value
+    return cost
 
 
 def _key(pod: Object) -> str:

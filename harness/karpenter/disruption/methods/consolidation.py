@@ -23,6 +23,8 @@ from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered_while_same
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
@@ -32,21 +34,18 @@ __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candi
 
 def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
     """Return whether multi-node and single-node consolidation consider the node; publish why not."""
-    entry = candidate.state.remembered.get(should_consolidate)
-    if entry is None or entry[0] is not candidate or entry[1] is not situation.rules:
-        entry = candidate, situation.rules, *_eligible(situation.rules, candidate)
-        candidate.state.remembered[should_consolidate] = entry
-    if entry[3] is not None:
-        situation.say_all(entry[3])
-    eligible: bool = entry[2]
+    eligible, event = _eligible(candidate.state, candidate, situation.rules)
+    if event is not None:
+        situation.say_all(event)
     return eligible
 
 
-def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
+@remembered_while_same
+def _eligible(node: StateNode, candidate: Candidate, rules: DisruptionRules) -> tuple[bool, NodeEvents | None]:
     """Return whether consolidation considers the node, and the event about it if not."""
     if candidate.is_static and rules.static_nodepools:
         return False, None
-    labels = candidate.state.labels
+    labels = node.labels
     policy = candidate.policy
     reason = ""
     if candidate.instance_type is None:
@@ -62,7 +61,7 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
     elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
         reason = rules.when_empty_text.format(pool=quote(candidate.pool))
     if reason:
-        return False, unconsolidatable(candidate.state, reason)
+        return False, unconsolidatable(node, reason)
     return condition_of(candidate, "Consolidatable"), None
 
 

@@ -12,6 +12,8 @@ from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Metho
 from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, TurnGenerator
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered
 from harness.kube.api.objects import condition
 
 __all__ = ["Drift"]
@@ -61,8 +63,10 @@ class Drift(Method):
 
 
 def _drifted_at(candidate: Candidate) -> int:
-    drifted_at: int | None = candidate.state.remembered.get(_drifted_at)
-    if drifted_at is None:
-        drifted = condition(candidate.nodeclaim, DRIFTED) or {}
-        drifted_at = candidate.state.remembered[_drifted_at] = parse(drifted["lastTransitionTime"])
-    return drifted_at
+    return _drift_began(candidate.state)
+
+
+@remembered
+def _drift_began(node: StateNode) -> int:
+    drifted = condition(node.nodeclaim or {}, DRIFTED) or {}
+    return parse(drifted["lastTransitionTime"])

@@ -17,11 +17,16 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
+from harness.karpenter.scheduling.remembered import Result
 
 __all__ = ["replacement"]
 
 SPOT_TO_SPOT_TYPES = 15
 """A spot node is replaced by a spot node only if so many instance types are cheaper; the launch then names so many."""
+
+
+_CHEAPER = Result[PlannedNodeClaim | str]()
+"""The cheaper NodeClaim, or the reason why there is none, by what of the candidates makes a difference."""
 
 
 def replacement(
@@ -36,11 +41,11 @@ def replacement(
         return f"Can't remove without creating {len(nodeclaims)} candidates"
     price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
     (planned,) = nodeclaims
-    about = replacement, price, _only_spot(candidates), len(candidates) > 1, situation.spot_to_spot
-    answer: PlannedNodeClaim | str | None = planned.remembered.get(about)
-    if answer is None:
-        answer = planned.remembered[about] = _cheaper_one(situation, candidates, planned, price)
-    return answer if isinstance(answer, str) else answer.with_pods(planned.pods)
+    about = price, _only_spot(candidates), len(candidates) > 1, situation.spot_to_spot
+    cheaper_one = _CHEAPER.last(planned, *about)
+    if cheaper_one is None:
+        cheaper_one = _CHEAPER.keep(planned, _cheaper_one(situation, candidates, planned, price), *about)
+    return cheaper_one if isinstance(cheaper_one, str) else cheaper_one.with_pods(planned.pods)
 
 
 def _cheaper_one(

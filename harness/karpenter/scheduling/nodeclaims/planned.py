@@ -3,7 +3,7 @@
 Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,scheduler}.go``.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import field
 from functools import cached_property
@@ -29,6 +29,7 @@ from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
 from harness.karpenter.scheduling.nodeclaims.templates import SIMULATION_KEYS
 from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet, TruncationUnmet, smallest
 from harness.karpenter.scheduling.reasons.pods import Reason
+from harness.karpenter.scheduling.remembered import Memory
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE
@@ -70,7 +71,7 @@ class PlannedNodeClaim:
         self.pods: tuple[Object, ...] = tuple(inflight.pods)
         self.mask = inflight.mask
         self._static = static
-        self.remembered: dict[Hashable, Any] = {}
+        self.remembered = Memory()
         """Results that depend on nothing but the NodeClaim, whichever pods are on it."""
 
     @property
@@ -98,7 +99,8 @@ class PlannedNodeClaim:
             setattr(made, name, getattr(self, name))
         if requirement is not None:
             made._requirements = self._algebra.together(self._requirements, {requirement.key: requirement})
-        made.mask, made.remembered = sum(1 << position for position in types), {}
+        made.mask = sum(1 << position for position in types)
+        made.remembered = Memory()
         made.__dict__["ordered"] = tuple(types)
         return made
 

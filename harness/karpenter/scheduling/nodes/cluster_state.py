@@ -4,14 +4,14 @@ Core ``pkg/controllers/state/cluster.go``.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
-from harness.karpenter.scheduling.nodes.state import Parts, StateNode
+from harness.karpenter.scheduling.nodes.state import Parts, StateNode, pods_on
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
-from harness.kube.api.objects import Object, name_of, namespace_of
+from harness.kube.api.objects import Object
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
@@ -55,12 +55,4 @@ class ClusterState:
     def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
         """Pods of nodes that are going away which are ``movable``, by node."""
         going = self.fleet.having(is_deleting).values()
-        return [pod for state in going for pod in self.pods_on(state) if movable(pod)]
-
-    def pods_on(self, state: StateNode) -> list[Object]:
-        """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
-        pods: list[Object] | None = state.remembered.get("pods")
-        if pods is None:
-            own: Any = () if state.node is None else self.fleet.bound_to(name_of(state.node))
-            pods = state.remembered["pods"] = sorted(own, key=lambda pod: (namespace_of(pod), name_of(pod)))
-        return pods
+        return [pod for state in going for pod in pods_on(state) if movable(pod)]

@@ -10,6 +10,7 @@ from harness.engine.clock import parse
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.masks import few_bits
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.remembered import remembered
 from harness.kube.api.objects import Object, condition, spec_of, status_of
 from harness.kube.go.durations import parse_duration
 
@@ -47,10 +48,7 @@ class ConsolidateAfterWindow:
         return within
 
     def _settles(self, state: StateNode, lasting: Mapping[str, int]) -> bool:
-        pool_and_start: tuple[str, int | None] | None = state.remembered.get(settling_since)
-        if pool_and_start is None:
-            pool_and_start = state.remembered[settling_since] = settling_since(state)
-        pool, begun = pool_and_start
+        pool, begun = settling_since(state)
         return begun is not None and pool in lasting and begun + lasting[pool] > self._now
 
 
@@ -71,6 +69,7 @@ def settles_in(nodepool: Object, nodeclaim: Object, now: int) -> int:
     return max(0, begun + after - now) if begun is not None and after else 0
 
 
+@remembered
 def settling_since(state: StateNode) -> tuple[str, int | None]:
     """The NodePool of a machine, and when it began to settle; None for one that does not."""
     begun = _settles_since(state.nodeclaim) if state.nodeclaim is not None else None

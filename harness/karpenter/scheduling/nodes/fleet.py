@@ -14,6 +14,7 @@ from harness.karpenter.scheduling.nodes.listed import Listed
 from harness.karpenter.scheduling.nodes.order import Place
 from harness.karpenter.scheduling.nodes.per_node_index import Find, PerNodeIndex
 from harness.karpenter.scheduling.nodes.state import Parts, StateNode, provider_id_of
+from harness.karpenter.scheduling.remembered import Memory, remembered
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
@@ -46,28 +47,22 @@ class Fleet:
         self.nodes: Sequence[StateNode] = list(by_provider.values())
         self._placed = placed
         self.unbound: Sequence[Object] = placed.get("", ())
-        self.remembered: dict[Hashable, Any] = {}
+        self.remembered = Memory()
 
+    @remembered
     def having(self, find: Find) -> Mapping[str, Any]:
         """Return the true results of ``find`` for the machines, by provider id, in the order of ``nodes``."""
-        values: Mapping[str, Any] | None = self.remembered.get((Fleet.having, find))
-        if values is None:
-            values = self.remembered[Fleet.having, find] = self._owner.having(find, self)
-        return values
+        return self._owner.having(find, self)
 
+    @remembered
     def counts(self, find: Find) -> Mapping[Any, int]:
         """Count the machines by the result of ``find``."""
-        numbers: Mapping[Any, int] | None = self.remembered.get((Fleet.counts, find))
-        if numbers is None:
-            numbers = self.remembered[Fleet.counts, find] = self._owner.counts(find, self)
-        return numbers
+        return self._owner.counts(find, self)
 
+    @remembered
     def in_order(self, place: Place) -> Sequence[StateNode]:
         """The machines that have a place (`place`), in its order."""
-        nodes: Sequence[StateNode] | None = self.remembered.get((Fleet.in_order, place))
-        if nodes is None:
-            nodes = self.remembered[Fleet.in_order, place] = self._owner.in_order(place, self)
-        return nodes
+        return self._owner.in_order(place, self)
 
     def strays(self) -> Iterator[Object]:
         """The pods that are on none of the Nodes, or bound to none, in no order."""

@@ -3,13 +3,14 @@
 Core ``pkg/controllers/state/statenode.go``.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from harness.engine.names import ProviderId
 from harness.karpenter.labels.core import INITIALIZED, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
 from harness.karpenter.scheduling.pods.volumes import VolumeError, VolumeLookup, Volumes
+from harness.karpenter.scheduling.remembered import Memory, remembered
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import (
     Object,
@@ -18,6 +19,7 @@ from harness.kube.api.objects import (
     is_terminating,
     labels_of,
     name_of,
+    namespace_of,
     same_objects,
     spec_of,
     status_of,
@@ -75,7 +77,7 @@ class StateNode:
         self.parts, self.core = parts, core
         node, nodeclaim, placed = self.node, self.nodeclaim, self.placed = parts.node, parts.nodeclaim, parts.placed
         self.pods: list[Object] = [pod for pod in placed if not is_terminal(pod)]
-        self.remembered: dict[Hashable, Any] = {}
+        self.remembered = Memory()
         """Results that depend on nothing but the machine and its pods."""
         self.volumes: Volumes = {}
         self.volume_limits: Mapping[str, int] = {}
@@ -171,6 +173,14 @@ class StateNode:
     def host_ports(self) -> list[HostPort]:
         """Host ports that its pods bind."""
         return [port for pod in self.pods for port in host_ports(pod)]
+
+
+@remembered
+def pods_on(state: StateNode) -> list[Object]:
+    """Return all pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
+    own = None if state.node is None else name_of(state.node)
+    pods = [pod for pod in state.placed if spec_of(pod).get("nodeName") == own]
+    return sorted(pods, key=lambda pod: (namespace_of(pod), name_of(pod)))
 
 
 def provider_id_of(node: Object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.scheduling.remembered import remembered
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
 from harness.kube.api.objects import Object, name_of, namespace_of
 from harness.kube.scheduling.pods import affinity_terms
@@ -24,15 +25,12 @@ RepellingPod = tuple[Object, Object, str, Sequence[Object]]
 """A running pod with required anti-affinity, its Node, its ``namespace/name``, and these terms."""
 
 
+@remembered
 def repelling_pods(fleet: Fleet) -> Sequence[RepellingPod]:
     """Return the running pods with required anti-affinity, by Node."""
-    remembered: dict[Hashable, Any] = fleet.remembered
-    if repelling_pods not in remembered:
-        on_node = fleet.having(_repelling_on)
-        states = fleet.by_node.values() if on_node else ()
-        remembered[repelling_pods] = [pod for state in states for pod in on_node.get(state.provider_id, ())]
-    pods: Sequence[RepellingPod] = remembered[repelling_pods]
-    return pods
+    on_node = fleet.having(_repelling_on)
+    states = fleet.by_node.values() if on_node else ()
+    return [pod for state in states for pod in on_node.get(state.provider_id, ())]
 
 
 def _repelling_on(state: StateNode) -> Sequence[RepellingPod]:
