@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +119,9 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         runaway = runaway or ("" if known_runaway else str(passed.runaway or ""))
         stopped = passed.exhausted or ""
     meter.stop()
-    rows = tuple(_row(world, disruption, start) for disruption in world.disruptions[count:])
+    disruptions = world.disruptions[count:]
+    launched = _launched(world, {name for disruption in disruptions for name in disruption.replacements})
+    rows = tuple(_row(world, disruption, launched, start) for disruption in disruptions)
     took = world.clock.seconds - start
     return Moves(
         took,
@@ -180,16 +182,23 @@ class _Meter:
         return sum(max(0.0, price - level) * (end - at) / _HOUR for (at, price), end in stretches)
 
 
-def _row(world: World, disruption: Disruption, start: float) -> dict[str, Any]:
-    from harness.karpenter.labels.core import CAPACITY_TYPE
-    from harness.kube.api.labels import INSTANCE_TYPE
+def _launched(world: World, names: Collection[str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the last labels of the NodeClaims of these names, also of those that are gone."""
     from harness.kube.api.objects import labels_of
 
-    launched: dict[str, Any] = {name: {} for name in disruption.replacements}
-    for write in world.journal:
-        if write.key.kind == "NodeClaim" and write.key.name in launched and write.after:
-            launched[write.key.name] = dict(labels_of(write.after))
-    sizes = [(labels.get(INSTANCE_TYPE, ""), labels.get(CAPACITY_TYPE, "")) for labels in launched.values()]
+    writes = (write for write in world.journal if write.key.kind == "NodeClaim" and write.after)
+    return {write.key.name: labels_of(write.after or {}) for write in writes if write.key.name in names}
+
+
+def _row(
+    world: World, disruption: Disruption, launched: Mapping[str, Mapping[str, str]], start: float
+) -> dict[str, Any]:
+    """Return a decision as a row; `launched` are the labels of all replacements by name, without those that never came."""
+    from harness.karpenter.labels.core import CAPACITY_TYPE
+    from harness.kube.api.labels import INSTANCE_TYPE
+
+    replacements = [launched.get(name, {}) for name in disruption.replacements]
+    sizes = [(labels.get(INSTANCE_TYPE, ""), labels.get(CAPACITY_TYPE, "")) for labels in replacements]
     gone = [(node.labels.get(INSTANCE_TYPE, ""), node.labels.get(CAPACITY_TYPE, "")) for node in disruption.nodes]
 
     prices = {kind: world.price(*kind).usd for kind in (*sizes, *gone) if kind[0]}

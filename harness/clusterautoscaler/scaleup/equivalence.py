@@ -18,29 +18,29 @@ _MOST_GROUPS_OF_CONTROLLER = 10
 PodGroup = Sequence[Object]
 """Pods that are alike; the first stands for all."""
 
+_Likeness = tuple[Mapping[str, str], Mapping[str, Any]]
+"""A pod's labels and the part of its spec that schedulers look at."""
+
 
 def pod_groups(pods: Sequence[Object]) -> list[PodGroup]:
     """Return the pods in groups, in the order in which the first of each comes."""
     groups: list[list[Object]] = []
-    by_controller: dict[str, list[list[Object]]] = {}
+    by_controller: dict[str, list[tuple[_Likeness, list[Object]]]] = {}
     for pod in pods:
         controller = controller_of(pod)
         if controller is None or is_daemon_set_pod(pod):
             groups.append([pod])
             continue
         siblings = by_controller.setdefault(str(controller.get("uid")), [])
-        alike = next((group for group in siblings if _alike(group[0], pod)), None)
+        likeness = labels_of(pod), _relevant(spec_of(pod))
+        alike = next((group for other, group in siblings if other == likeness), None)
         if alike is not None:
             alike.append(pod)
             continue
         groups.append([pod])
         if len(siblings) < _MOST_GROUPS_OF_CONTROLLER:
-            siblings.append(groups[-1])
+            siblings.append((likeness, groups[-1]))
     return list(groups)
-
-
-def _alike(pod: Object, other: Object) -> bool:
-    return labels_of(pod) == labels_of(other) and _relevant(spec_of(pod)) == _relevant(spec_of(other))
 
 
 def _relevant(spec: Mapping[str, Any]) -> Mapping[str, Any]:
