@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
+import shutil
 import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ import pytest
 from fakeazure.cli import run as fakeazure
 from harness.cli import main
 from tests.cli.command import POOL, call
-from tests.project.tree import ROOT
 
 CLASS = "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: {}\n"
 POD = (
@@ -26,16 +25,25 @@ SCENARIO = "scenario: s\ngiven: {manifests: [in.yaml]}\nthen:\n- pods: {pending:
 PLAN = "scenario: s\ngiven: {manifests: [in.yaml]}\nmatrix: {region: [eastus, westeurope]}\n"
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of a user, a trace and a table of a sweep; tests take a copy."""
+    folder = tmp_path_factory.mktemp("written")
+    (folder / "in.yaml").write_text(OBJECTS)
+    (folder / "scn.yaml").write_text(SCENARIO)
+    (folder / "plan.yaml").write_text(PLAN)
+    (folder / "folder").mkdir()
+    (folder / "folder" / "pools.yaml").write_text(OBJECTS)
+    with contextlib.chdir(folder):
+        assert main(["simulate", "in.yaml", "--trace", "t.jsonl"]) == 0
+        assert main(["sweep", "plan.yaml", "-o", "table.csv", "-n", "1"]) == 0
+    (folder / "usages.json").write_text("[]")
+    return folder
+
+
 @pytest.fixture
-def files(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    (here / "in.yaml").write_text(OBJECTS)
-    (here / "scn.yaml").write_text(SCENARIO)
-    (here / "plan.yaml").write_text(PLAN)
-    (here / "folder").mkdir()
-    (here / "folder" / "pools.yaml").write_text(OBJECTS)
-    assert main(["simulate", "in.yaml", "--trace", "t.jsonl"]) == 0
-    assert main(["sweep", "plan.yaml", "-o", "table.csv", "-n", "1"]) == 0
-    (here / "usages.json").write_text("[]")
+def files(written: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    shutil.copytree(written, here, dirs_exist_ok=True)
     capsys.readouterr()
     return here
 
@@ -153,13 +161,15 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize("words", WRITTEN, ids=" ".join)
-def test_a_full_disk_leaves_the_old_file_and_is_named(words: Sequence[str], files: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_and_is_named(
+    words: Sequence[str], files: Path, shell: Mapping[str, str]
+) -> None:
     old = files / "old.out"
     old.write_text("old")
     done = subprocess.run(
-        [sys.executable, "-c", FULL, *words, "old.out"],
+        ["python", "-c", FULL, *words, "old.out"],
         cwd=files,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=shell,
         capture_output=True,
         text=True,
         check=False,
@@ -170,17 +180,16 @@ def test_a_full_disk_leaves_the_old_file_and_is_named(words: Sequence[str], file
     assert not list(files.glob(".old.out*"))
 
 
-def test_standard_output_and_pipes_are_written_to(files: Path) -> None:
-    words = [sys.executable, "-m", "harness", "simulate", "in.yaml", "--format", "json"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+def test_standard_output_and_pipes_are_written_to(files: Path, shell: Mapping[str, str]) -> None:
+    words = ["harness", "simulate", "in.yaml", "--format", "json"]
     for name in ("-", "/dev/stdout"):
         piped = subprocess.run(
-            [*words, "--trace", name], cwd=files, env=env, capture_output=True, text=True, check=True
+            [*words, "--trace", name], cwd=files, env=shell, capture_output=True, text=True, check=True
         )
         assert piped.stdout.startswith('{"trace":')
         assert json.loads(piped.stdout[piped.stdout.index("\n{\n") :])["nodes"]
         with (files / "both.txt").open("w") as both:
-            subprocess.run([*words, "--trace", name], cwd=files, env=env, stdout=both, check=True)
+            subprocess.run([*words, "--trace", name], cwd=files, env=shell, stdout=both, check=True)
         assert (files / "both.txt").read_text() == piped.stdout
     assert not (files / "-").exists()
-    assert subprocess.run([*words, "--html", "/dev/null"], cwd=files, env=env, capture_output=True, check=True).stdout
+    assert subprocess.run([*words, "--html", "/dev/null"], cwd=files, env=shell, capture_output=True, check=True).stdout

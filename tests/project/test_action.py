@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,11 @@ class Job:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(tmp_path: Path, shell: Mapping[str, str]) -> Path:
     """A checkout with manifests and scenarios, and the programs of an installed harness beside it."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name, command in (("harness", f'exec "{sys.executable}" -m harness "$@"'), ("gh", GH)):
+    for name, command in (("harness", f'exec "{shutil.which("harness", path=shell["PATH"])}" "$@"'), ("gh", GH)):
         (programs / name).write_text(f'#!/bin/sh\necho {name} "$1" "$2" >> "$(dirname "$0")/commands"\n{command}\n')
         (programs / name).chmod(0o755)
     checkout = tmp_path / "checkout"

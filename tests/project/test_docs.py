@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs.folder import programs
 from tests.project.tree import ROOT
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -42,13 +41,6 @@ def pattern(output: str) -> str:
                 ".*".join(re.escape(part.rstrip() if part == line else part) for part in line.split("…")) + r"[ ]*\n"
             )
     return "".join(lines)
-
-
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
-    """Variables under which `harness`, `fakeazure` and `python` are this tree's."""
-    with programs(tmp_path_factory.mktemp("programs")) as variables:
-        yield variables
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
