@@ -10,7 +10,19 @@ from collections.abc import Mapping
 
 from lazyrecords import dataclass
 
-__all__ = ["CASES", "NODES", "PODS", "SITUATIONS", "STEPS", "VARIABLE", "Limit", "LimitsError", "check_limits"]
+__all__ = [
+    "ALL_STEPS",
+    "CASES",
+    "NODES",
+    "PODS",
+    "SITUATIONS",
+    "STEPS",
+    "VARIABLE",
+    "Limit",
+    "LimitsError",
+    "check_limits",
+    "with_remedy",
+]
 
 VARIABLE = "HARNESS_LIMITS"
 
@@ -50,9 +62,17 @@ SITUATIONS = Limit("situations", 250_000)
 """Rows of a sweep."""
 
 STEPS = Limit("steps", 200_000)
+"""Steps of controllers within an hour of virtual time: where there are more, time stands still."""
+
+ALL_STEPS = Limit("all-steps", 10_000_000)
 """Steps of controllers during one `advance`: a budget's schedule may have an event in every minute of ten years."""
 
-_ALL = {limit.name: limit for limit in (PODS, NODES, CASES, SITUATIONS, STEPS)}
+_ALL = {limit.name: limit for limit in (PODS, NODES, CASES, SITUATIONS, STEPS, ALL_STEPS)}
+
+
+def with_remedy(text: str | None, limit: str) -> str:
+    """Return the text with the way to raise the limit of this name, where there is such a limit; empty for no text."""
+    return f"{text}; {_ALL[limit].hint}" if text and limit in _ALL else text or ""
 
 
 def check_limits(environment: Mapping[str, str]) -> None:

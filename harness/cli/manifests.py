@@ -342,7 +342,9 @@ def _name(obj: Mapping[str, Any]) -> str:
 
 def settle(world: World) -> str:
     """Let the world come to rest; return the reason when it does not, empty when it does."""
+    from harness.limits import with_remedy
+
     settled = world.settle(allow_rejections=True)
     if settled.runaway is not None:
         return str(settled.runaway)
-    return settled.exhausted or ""
+    return with_remedy(settled.exhausted, settled.limit)

@@ -107,6 +107,7 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
     `known_runaway`: it is known that the world repeats itself without end.
     """
     from harness.explain.pods.kubelets import kubelet_failures
+    from harness.limits import with_remedy
 
     start, count = world.clock.seconds, len(world.disruptions)
     meter = _Meter(world)
@@ -117,7 +118,7 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         revision = world.revision
         passed = world.advance(min(step, end - world.clock.seconds))
         runaway = runaway or ("" if known_runaway else str(passed.runaway or ""))
-        stopped = passed.exhausted or ""
+        stopped = with_remedy(passed.exhausted, passed.limit)
     meter.stop()
     disruptions = world.disruptions[count:]
     launched = _launched(world, {name for disruption in disruptions for name in disruption.replacements})

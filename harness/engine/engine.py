@@ -14,8 +14,11 @@ from typing import Any, Protocol
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Change, ChangeType
 from harness.engine.runaway import Runaway
+from harness.engine.step_bounds import StepBounds, StepCount
 from harness.wording import duration_text
 from lazyrecords import dataclass
+
+_BOUNDS = StepBounds()
 
 
 class Wait(IntEnum):
@@ -86,12 +89,16 @@ class Controller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The end of `settle`. Quiescent unless `runaway` or `exhausted` is set."""
+    """The end of `settle`. Quiescent unless `runaway` or `exhausted` is set.
+
+    `limit`: the name of the limit of steps that was reached (harness/limits.py), empty where none was.
+    """
 
     steps: int
     seconds: float
     runaway: Runaway | None = None
     exhausted: str | None = None
+    limit: str = ""
 
     @property
     def quiescent(self) -> bool:
@@ -115,13 +122,16 @@ class _Work:
 
 
 class Engine:
-    """Runs controllers over one clock. Everything happens on the caller's thread, in a repeatable order."""
+    """Runs controllers over one clock. Everything happens on the caller's thread, in a repeatable order.
 
-    def __init__(self, clock: Clock, *, max_steps: int = 200_000, max_seconds: float = 6 * 3600.0) -> None:
+    `max_seconds` bounds `settle`, in virtual time.
+    """
+
+    def __init__(self, clock: Clock, *, bounds: StepBounds = _BOUNDS, max_seconds: float = 6 * 3600.0) -> None:
         self.clock = clock
         self.revision = 0
         """Counts the changes of the world: writes to the cluster and to the cloud."""
-        self.max_steps = max_steps
+        self._bounds = bounds
         self.max_seconds = max_seconds
         self.steps = 0
         self._controllers: list[Controller] = []
@@ -230,6 +240,7 @@ class Engine:
 
     def _run(self, until: int | None, go_on: Callable[[], bool] | None = None) -> Settled:
         start, first = self.clock.now, self.steps
+        count = StepCount(self._bounds, start, first)
         limit = start + nanoseconds(self.max_seconds)
         self._runaway = None
         exhausted: str | None = None
@@ -254,16 +265,17 @@ class Engine:
                 elif work.due > until:
                     break
                 self.clock.advance_to(work.due)
+                count.pass_time(work.due, self.steps)
             heappop(heap)
             self._step(work)
             if (until is None and self._circling()) or (go_on is not None and not go_on()):
                 break
-            if self.steps - first >= self.max_steps:
-                exhausted = f"still moving after {self.max_steps} steps: {', '.join(self.waiting()[:5])}"
+            if many := count.check(self.clock.now, self.steps):
+                exhausted = f"still moving after {many}: {', '.join(self.waiting()[:5])}"
                 break
         if until is not None and exhausted is None:
             self.clock.advance_to(until)
-        return Settled(self.steps - first, (self.clock.now - start) / SECOND, self._runaway, exhausted)
+        return Settled(self.steps - first, (self.clock.now - start) / SECOND, self._runaway, exhausted, count.reached)
 
     def _more(self) -> bool:
         while not self._heap:

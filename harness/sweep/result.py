@@ -117,6 +117,11 @@ class Result:
         whole = json.dumps([pods, sorted(of_node.values())])
         return hashlib.sha256(whole.encode()).hexdigest()[:8]
 
+    @property
+    def _stopped(self) -> str:
+        """Return why the world was stopped at a limit; of a runaway, whose text has several lines, its pods say more."""
+        return "" if "\n" in self.motion else self.motion
+
     def row(self) -> dict[str, Value]:
         """Return the flat row that a sweep keeps."""
         pending = self.pending
@@ -138,7 +143,8 @@ class Result:
             "settled": not self.motion,
             "sizes": ", ".join(f"{size} × {count}" if count > 1 else size for size, count in self.sizes.items()),
             "placement": self.placement,
-            "reason": next((pod.reason for pod in pending if pod.reason), "")
+            "reason": self._stopped
+            or next((pod.reason for pod in pending if pod.reason), "")
             or (self.rejected[0] if self.rejected else ""),
             "error": "",
         }

@@ -10,6 +10,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.owners import workload_of
+from harness.limits import with_remedy
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
 from harness.sweep.situation import Scaled, Situation
 from harness.trace.prices import supposed_text
@@ -62,7 +63,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         seconds=world.clock.seconds,
         machines=bill.machines,
         disruptions=len(world.disruptions),
-        motion=str(settled.runaway or settled.exhausted or ""),
+        motion=str(settled.runaway or with_remedy(settled.exhausted, settled.limit)),
         unpriced=tuple(sorted(bill.unpriced)),
         guessed=tuple(sorted(bill.guessed)),
         supposed=supposed_text(world.spot_discount) if world.spot_discount else "",

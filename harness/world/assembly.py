@@ -11,6 +11,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CLUSTER_AUTOSCALER, KARPENTER
 from harness.engine.rng import Rng
+from harness.engine.step_bounds import StepBounds
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import GATE as NODE_OVERLAY
@@ -18,6 +19,7 @@ from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.pricing import Pricing
 from harness.karpenter.provisioning.listening import Listener
 from harness.kube.api.versions import Version
+from harness.limits import ALL_STEPS, STEPS
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver, storage_classes
 from harness.nodes.eviction_notices import EvictionNotices
@@ -53,7 +55,7 @@ class Assembly:
         self.kubernetes, self.caches = settings.kubernetes, settings.caches
         self.clock = clock or Clock()
         self.rng = Rng(settings.seed)
-        self.engine = Engine(self.clock)
+        self.engine = Engine(self.clock, bounds=StepBounds(STEPS.most(), ALL_STEPS.most()))
         self.cloud: FakeAzure = make_cloud(settings, self.engine)
         """Azure: its regions, virtual machines and journal."""
         self.azure = AzurePort(settings, self.engine, self.cloud)

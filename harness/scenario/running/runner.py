@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.limits import STEPS
 from harness.reading.problems import ScenarioError, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.dumps import deleted, registered
@@ -164,8 +163,6 @@ def take_steps(run: Run) -> None:
 
 def _walk(run: Run) -> None:
     case, world = run.case, run.world
-    if "cluster" not in run.shared.overrides and (most := STEPS.most()) != STEPS.usual:
-        world.engine.max_steps = most
     add_agent_pools(run)
     steps = case.header.when
     held_back = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import name_of, namespace_of, spec_of, status_of
-from harness.limits import STEPS
+from harness.limits import ALL_STEPS, STEPS, with_remedy
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reading.yaml_values import kubernetes_value
@@ -46,7 +46,7 @@ def settle(run: Run) -> None:
     if settled.runaway is not None:
         run.runaways.append(settled.runaway)
     if settled.exhausted is not None:
-        run.exhausted.append(settled.exhausted)
+        run.exhausted.append(with_remedy(settled.exhausted, settled.limit))
 
 
 def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
@@ -61,7 +61,8 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
         if settled.runaway is not None:
             run.runaways.append(settled.runaway)
         if settled.exhausted is not None:
-            raise ScenarioError([Problem(mark, "when", f"time stands still: {settled.exhausted}", STEPS.hint)])
+            how, limit = ("ended early", ALL_STEPS) if settled.limit == ALL_STEPS.name else ("time stands still", STEPS)
+            raise ScenarioError([Problem(mark, "when", f"{how}: {settled.exhausted}", limit.hint)])
         return True
     for name in step.apply or ():
         applied = tuple(applied_manifests(run.case, name, own_crds=run.shared.own_crds(run.case)))

@@ -1,0 +1,49 @@
+"""Bounds of steps: many are no fault while time passes, but where it does not, or they are beyond all use, a run ends."""
+
+from __future__ import annotations
+
+from harness.engine.clock import SECOND
+from harness.wording import duration_text
+from lazyrecords import dataclass
+
+__all__ = ["ALL_STEPS", "STEPS_OF_AN_HOUR", "StepBounds", "StepCount"]
+
+STEPS_OF_AN_HOUR, ALL_STEPS = "steps", "all-steps"
+"""Names of the limits (harness/limits.py): of steps within an hour of virtual time, and of those of one call."""
+_HOUR = 3600 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class StepBounds:
+    """The most steps within an hour of virtual time, beyond which time is taken to stand still, and of one call, however long the time."""
+
+    of_an_hour: int = 200_000
+    of_all: int = 10_000_000
+
+
+class StepCount:
+    """The steps of one call, which began at `now` after `steps`."""
+
+    __slots__ = ("_bounds", "_hour", "_hour_from", "_start", "_start_from", "reached")
+
+    def __init__(self, bounds: StepBounds, now: int, steps: int) -> None:
+        self._bounds = bounds
+        self._start = self._hour = now
+        self._start_from = self._hour_from = steps
+        self.reached = ""
+        """The name of the limit that was reached, empty where none was."""
+
+    def pass_time(self, now: int, steps: int) -> None:
+        """Begin a new hour where one has passed."""
+        if now - self._hour >= _HOUR:
+            self._hour, self._hour_from = now, steps
+
+    def check(self, now: int, steps: int) -> str:
+        """Return the text about a limit that is reached, empty where none is."""
+        if steps - self._hour_from >= self._bounds.of_an_hour:
+            self.reached = STEPS_OF_AN_HOUR
+            return f"{self._bounds.of_an_hour} steps within {duration_text((now - self._hour) / SECOND)}"
+        if steps - self._start_from >= self._bounds.of_all:
+            self.reached = ALL_STEPS
+            return f"{self._bounds.of_all} steps in {duration_text((now - self._start) / SECOND)}"
+        return ""
