@@ -8,7 +8,7 @@ Sources are Nodes (labels of AKS and of cloud-node-manager), AKSNodeClasses (sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.cli.controller_facts import GATES, controller_facts
@@ -81,7 +81,7 @@ def _facts(manifest: Manifest, configs: Mapping[tuple[str, str], Manifest]) -> I
         yield _fact(manifest, "hosting", "nap", "metadata", "annotations", "meta.helm.sh/release-name")
     match manifest.kind:
         case "Node":
-            yield from _of_node(manifest)
+            yield from _of_node(replace(manifest, document=manifest.document.with_tree()))
         case "AKSNodeClass":
             version = (manifest.object.get("status") or {}).get("kubernetesVersion")
             if isinstance(version, str) and Version.find(version):

@@ -63,6 +63,10 @@ class Document:
         """The tree."""
         return self.tree.tree(self.file) if isinstance(self.tree, one_pass.Excerpt) else self.tree
 
+    def with_tree(self) -> Document:
+        """Return the document with its tree made, for who asks for many places: each question makes it anew otherwise."""
+        return replace(self, tree=self.node)
+
     @property
     def is_header(self) -> bool:
         """Return whether this document is a scenario's header rather than a Kubernetes object."""

@@ -12,11 +12,12 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.reading.manifests import Manifest
-from harness.reality.facts import ABSENT, Comparison, State, compared, facts_of
+from harness.reality.facts import ABSENT, Comparison, State, facts_of
+from harness.reality.rules import HASHES, compared
 from harness.scenario.language.dumps import Dump, as_new
 from harness.world import World
 
-__all__ = ["Twins", "comparisons"]
+__all__ = ["Twins", "comparisons", "manifests_of"]
 
 _KINDS = ("Node", "NodeClaim")
 _NO_POOL = "no NodePool of Karpenter made it: agent pools have no Nodes here"
@@ -36,7 +37,7 @@ class Twins:
     def of(self, obj: Object) -> Mapping[str, Object] | str:
         """The twin's Node and NodeClaim by kind, or why there is none."""
         labels = labels_of(obj)
-        pool = self._by_name.get(("NodePool", labels.get(NODEPOOL, "")))
+        pool = self._pool(obj)
         if not labels.get(NODEPOOL):
             return _NO_POOL
         if pool is None:
@@ -46,6 +47,23 @@ class Twins:
         if slot not in self._made:
             self._made[slot] = self._launched(pool, wanted)
         return self._made[slot]
+
+    def nodeclass(self, obj: Object) -> Object | None:
+        """Return the AKSNodeClass of the object's NodePool, None where the dump has none."""
+        template = mapping_in(mapping_in(mapping_in(self._pool(obj)).get("spec")).get("template"))
+        reference = mapping_in(mapping_in(template.get("spec")).get("nodeClassRef"))
+        return self._by_name.get((_NODECLASS, str(reference.get("name"))))
+
+    def changed(self, obj: Object) -> frozenset[str]:
+        """Return the annotations whose hash the object has of a NodePool or an AKSNodeClass that has another one in the dump."""
+        owners: dict[str, Any] = {}
+        for owner in (self._pool(obj), self.nodeclass(obj)):
+            owners |= _annotations(owner)
+        own = _annotations(obj)
+        return frozenset(key for key in HASHES.values() if key in own and own[key] != owners.get(key))
+
+    def _pool(self, obj: Object) -> Object | None:
+        return self._by_name.get(("NodePool", labels_of(obj).get(NODEPOOL, "")))
 
     def _launched(self, pool: Object, labels: Mapping[str, str]) -> Mapping[str, Object] | str:
         world = self._world.fresh()
@@ -70,31 +88,43 @@ def _not_launched(rejection: Rejection) -> str:
     return f"{_NO_TWIN}: {rejection.object}: {rejection.text}"
 
 
+def manifests_of(dump: Dump) -> tuple[Manifest, ...]:
+    """Return all objects of the dump, whether or not they are simulated."""
+    return (*dump.manifests, *dump.derived, *dump.finished, *dump.registered, *dump.not_simulated)
+
+
 def comparisons(dump: Dump, world: World) -> Iterator[Comparison]:
     """Every fact of every Node, NodeClaim and Event of the dump, in one of the three states."""
-    everything = (*dump.manifests, *dump.derived, *dump.finished, *dump.registered, *dump.not_simulated)
-    twins = Twins(world, everything)
-    for manifest in everything:
+    twins = Twins(world, manifests_of(dump))
+    for manifest in manifests_of(dump):
         if manifest.kind in _KINDS:
-            yield from _of_object(manifest, twins.of(manifest.object))
+            yield from _of_object(manifest, twins)
         elif manifest.kind == "Event":
             place = str(manifest.document.position())
             reason = str(manifest.object.get("reason") or "")
             yield Comparison(manifest.reference, "reason", place, reason, ABSENT, State.INCOMPARABLE, _EVENT)
 
 
-def _of_object(manifest: Manifest, twin: Mapping[str, Object] | str) -> Iterator[Comparison]:
+def _of_object(manifest: Manifest, twins: Twins) -> Iterator[Comparison]:
+    twin = twins.of(manifest.object)
     theirs: list[tuple[str, str | None, tuple[str | int, ...]]] = [*facts_of(manifest.object)]
     ours = {} if isinstance(twin, str) else {field: value for field, value, _ in facts_of(twin[manifest.kind])}
     present = {field for field, _, _ in theirs}
     theirs += [(field, None, ()) for field in ours if field not in present]
-    gib = _gib(manifest.object)
+    document = manifest.document.with_tree()
+    gib, changed = _gib(manifest.object), twins.changed(manifest.object)
     for field, value, path in theirs:
         state, why, within = (
-            (State.INCOMPARABLE, twin, None) if isinstance(twin, str) else compared(field, value, ours.get(field), gib)
+            (State.INCOMPARABLE, twin, None)
+            if isinstance(twin, str)
+            else compared(field, value, ours.get(field), gib, changed)
         )
         values = ABSENT if value is None else value, ours.get(field, ABSENT)
-        yield Comparison(manifest.reference, field, str(manifest.document.position(path)), *values, state, why, within)
+        yield Comparison(manifest.reference, field, str(document.position(path)), *values, state, why, within)
+
+
+def _annotations(obj: Object | None) -> Object:
+    return mapping_in(mapping_in(mapping_in(obj).get("metadata")).get("annotations"))
 
 
 def _gib(obj: Object) -> float:

@@ -3,58 +3,138 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from harness.capture.objects import kept
+from harness.capture.pseudonyms import Pseudonyms
 from harness.capture.public_values import is_public
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.karpenter.releases import KNOWN_RELEASES, ProvisionMode
+from harness.kube.api.labels import INSTANCE_TYPE, REGION, ZONE
+from harness.kube.api.objects import is_mapping, labels_of, mapping_in
+from harness.reality.comparing import Twins, manifests_of
 from harness.reality.facts import Comparison, State
+from harness.scenario.language.dumps import Dump
+from harness.world import World
 
-__all__ = ["shared"]
+__all__ = ["mistakes", "shared"]
 
 _QUANTITY = re.compile(r"[0-9]{1,20}(m|[KMGT]i?|k)?")
 _FORMS: Mapping[str, re.Pattern[str]] = {
-    "capacity.cpu": _QUANTITY,
-    "capacity.memory": _QUANTITY,
-    "capacity.ephemeral-storage": _QUANTITY,
-    "capacity.pods": _QUANTITY,
-    "allocatable.cpu": _QUANTITY,
-    "allocatable.memory": _QUANTITY,
-    "allocatable.ephemeral-storage": _QUANTITY,
-    "allocatable.pods": _QUANTITY,
+    **{
+        f"{side}.{name}": _QUANTITY
+        for side in ("capacity", "allocatable")
+        for name in ("cpu", "memory", "ephemeral-storage", "pods", "hugepages-1Gi", "hugepages-2Mi", "nvidia.com/gpu")
+    },
     "nodeInfo.architecture": re.compile("amd64|arm64"),
+    "nodeInfo.operatingSystem": re.compile("linux|windows"),
     "nodeInfo.osImage": re.compile(
         r"Ubuntu [0-9]{2}\.[0-9]{2}(\.[0-9])? LTS|Microsoft Azure Linux 3\.0|CBL-Mariner/Linux"
     ),
     "nodeInfo.kubeletVersion": re.compile(r"v1\.[0-9]{1,2}\.[0-9]{1,3}"),
 }
-_SIZE = "labels.node.kubernetes.io/instance-type"
+_WHERE = "a cluster of a user"
+_LABELS = {"size": INSTANCE_TYPE, "zone": ZONE, "priority": CAPACITY_TYPE}
+_SITUATION: Mapping[str, re.Pattern[str]] = {
+    "kind": re.compile("Node|NodeClaim"),
+    "date": re.compile(r"[0-9]{4}-[0-9]{2}"),
+    "kubernetes": re.compile(r"1\.[0-9]{1,2}\.[0-9]{1,3}"),
+    "mode": re.compile("|".join(ProvisionMode)),
+    "plugin": re.compile("azure|none|kubenet"),
+    "pluginMode": re.compile("overlay|"),
+    "dataplane": re.compile("azure|cilium|"),
+}
+_NEEDED = frozenset({"where", "kind", "release", "region", "kubernetes", "size", "facts"})
 
 
-def shared(comparisons: Iterable[Comparison]) -> list[dict[str, object]]:
-    """One entry for each kind of machine: the facts of its first Node that say nothing of whose cluster it is, and its size."""
+def shared(comparisons: Iterable[Comparison], dump: Dump, world: World) -> list[dict[str, Any]]:
+    """Return one entry for each kind of machine: what the simulation needs to make one, and the facts that say nothing of whose it is."""
     by_object: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
-        if comparison.object.startswith("Node/") and comparison.state is not State.INCOMPARABLE:
+        if comparison.state is not State.INCOMPARABLE:
             by_object.setdefault(comparison.object, []).append(comparison)
-    entries: list[dict[str, object]] = []
-    for facts in by_object.values():
-        entry = _entry(facts)
-        if entry not in entries and entry["facts"]:
+    manifests = {manifest.reference: manifest.object for manifest in manifests_of(dump)}
+    twins = Twins(world, manifests_of(dump))
+    entries: list[dict[str, Any]] = []
+    for reference, facts in by_object.items():
+        obj = manifests[reference]
+        labels = {word: labels_of(obj).get(key, "") for word, key in _LABELS.items()}
+        public = {word: text for word, text in labels.items() if is_public(_LABELS[word], text)}
+        nodeclass = twins.nodeclass(obj)
+        spec = mapping_in((kept(nodeclass, Pseudonyms(anonymise=True)) or {}).get("spec")) if nodeclass else {}
+        entry = {
+            "where": _WHERE,
+            "kind": obj["kind"],
+            **_situation(world),
+            **public,
+            **({"nodeclass": dict(spec)} if spec else {}),
+            "facts": {fact.field: fact.theirs for fact in facts if _may_stay(fact.field, fact.theirs)},
+        }
+        if entry not in entries and entry["facts"] and not [*mistakes(entry)]:
             entries.append(entry)
     return entries
 
 
-def _entry(facts: Sequence[Comparison]) -> dict[str, object]:
-    size = next((fact.theirs for fact in facts if fact.field == _SIZE and _may_stay(fact)), "")
-    named = {"size": size} if size else {}
-    return {
-        "where": "a cluster of a user",
-        **named,
-        "facts": {fact.field: fact.theirs for fact in facts if _may_stay(fact)},
+def _situation(world: World) -> dict[str, str]:
+    """Return what decides of a machine beside its NodePool and AKSNodeClass."""
+    options = world.options
+    words = {
+        "date": world.clock.timestamp()[:7],
+        "release": world.release.version,
+        "region": world.region,
+        "kubernetes": world.kubernetes,
+        "mode": str(options.provision_mode),
+        "plugin": options.network_plugin,
+        "pluginMode": options.network_plugin_mode,
+        "dataplane": options.network_dataplane,
     }
+    return {word: text for word, text in words.items() if word not in _SITUATION or _SITUATION[word].fullmatch(text)}
 
 
-def _may_stay(fact: Comparison) -> bool:
-    if fact.field in _FORMS:
-        return _FORMS[fact.field].fullmatch(fact.theirs) is not None
-    key = fact.field.removeprefix("labels.")
-    return key != fact.field and is_public(key, fact.theirs)
+def _may_stay(field: str, value: str) -> bool:
+    if field in _FORMS:
+        return _FORMS[field].fullmatch(value) is not None
+    key = field.removeprefix("labels.")
+    return key != field and is_public(key, value)
+
+
+def mistakes(entry: object) -> Iterator[str]:
+    """Yield a line for each part of an entry that is none of those that `shared` writes: a file of a stranger is taken by these rules."""
+    if not is_mapping(entry):
+        yield "an entry is expected: where, kind, release, region, kubernetes, size and facts"
+        return
+    for name in sorted(_NEEDED - entry.keys()):
+        yield f"{name} is missing"
+    for name, value in entry.items():
+        if name == "facts":
+            yield from _wrong_facts(value)
+        elif name == "nodeclass":
+            obj = {"apiVersion": "", "kind": "AKSNodeClass", "metadata": {}, "spec": value}
+            if (kept(obj, Pseudonyms(anonymise=True)) or {}).get("spec") != value:
+                yield "nodeclass: a field or a value that says more than captures do"
+        elif not _is_word(str(name), value):
+            yield f"{name}: not a value that is shared"
+
+
+def _wrong_facts(facts: object) -> Iterator[str]:
+    if not is_mapping(facts) or not facts:
+        yield "facts: fields and their values are expected"
+        return
+    for field, value in facts.items():
+        if not isinstance(value, str) or not _may_stay(str(field), value):
+            yield f"facts.{field}: not a value that is shared"
+
+
+def _is_word(name: str, value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    if name == "where":
+        return value == _WHERE
+    if name == "release":
+        return value in KNOWN_RELEASES
+    if name == "region":
+        return is_public(REGION, value)
+    if name in _LABELS:
+        return is_public(_LABELS[name], value)
+    return name in _SITUATION and _SITUATION[name].fullmatch(value) is not None

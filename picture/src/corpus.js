@@ -33,6 +33,7 @@ function head(run, cases) {
     h("h1", bad ? `${counted(bad, "case")} of ${cases.length.toLocaleString("en-US")} not as expected` : cases.length ? `${counted(cases.length, "case")}, all as expected` : "no scenarios"),
     share(cases, "share big"),
     h("p.note", `${counted(run.expectations, "expectation")} in ${run.seconds.toFixed(2)} s, ${counted(new Set(cases.map((one) => one.place.file)).size, "file")}`),
+    (run.notes ?? []).map((note) => h("p.note", note)),
     run.unpictured && h("p.note", coded(run.unpictured)));
 }
 

@@ -7,6 +7,7 @@ import { compare } from "./compare.js";
 import { corpus } from "./corpus.js";
 import { h, put } from "./dom.js";
 import { unpacked } from "./packing.js";
+import { reality } from "./reality.js";
 import { sweep } from "./sweep.js";
 import { world } from "./world.js";
 
@@ -17,6 +18,7 @@ const root = document.getElementById("page");
 function show() {
   const asked = caseOf(location.hash);
   if (data.page === "compare") put(root, compare(data));
+  else if (data.page === "reality") put(root, reality(data));
   else if (data.page === "sweep") put(root, sweep(data));
   else if (data.page !== "run") put(root, world(data.world, data.sources));
   else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0], data.sources));

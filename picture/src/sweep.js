@@ -23,7 +23,7 @@ export function sweep(data) {
   };
   draw();
   return [h("header", h("h1", data.title), h("p.facts", h("span", h("b", counted(rows.length, "situation"))),
-    axes.map((axis) => h("span", `${axis.values.length} × ${axis.name}`)))), answers(all), controls(all, state, draw), body];
+    axes.map((axis) => h("span", `${axis.values.length} × ${axis.name}`))), (data.notes ?? []).map((note) => h("p.note", note))), answers(all), controls(all, state, draw), body];
 }
 
 /** Rows as objects; a column is a list of values, or of positions in a list of texts. */

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.testing import nodeclass, nodepool, pod
-from harness.world import World
-
-KINDS = ("AKSNodeClass", "NodePool", "NodeClaim", "Node")
-SECRET = "hunter2-do-not-tell"
-
-
-@cache
-def _cluster() -> tuple[dict[str, Any], ...]:
-    world = World(region="westeurope")
-    world.apply(nodeclass(imageFamily="Ubuntu2204"), nodepool(), pod("web"))
-    world.settle()
-    return tuple(json.loads(json.dumps(obj)) for kind in KINDS for obj in world.list(kind))
-
-
-def dump(folder: Path, change: Callable[[dict[str, Any]], None] = lambda node: None, kind: str = "Node") -> Path:
-    objects = deepcopy(list(_cluster()))
-    change(next(obj for obj in objects if obj["kind"] == kind))
-    path = folder / "dump.yaml"
-    path.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
-    return path
-
-
-def asked(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[dict[str, Any]]]:
-    code = main(["reality", str(path), "--region", "westeurope", "--format", "json"])
-    return code, json.loads(capsys.readouterr().out)["facts"]
+from tests.reality.dumps import asked, dump, objects
 
 
 def test_a_dump_of_the_simulation_differs_in_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,28 +57,6 @@ def test_a_planted_difference_is_found(
     assert {fact["object"].partition("/")[0] for fact in found} == {"Node"}
     assert all(fact["place"].startswith(f"{tmp_path}/dump.yaml:") for fact in found)
     assert code == 1
-
-
-def plant_secrets(node: dict[str, Any]) -> None:
-    node["metadata"]["labels"].update({"example.com/owner": SECRET, "karpenter.azure.com/sku-name": SECRET})
-    node["metadata"].setdefault("annotations", {})["note"] = SECRET
-    node["status"]["nodeInfo"].update(
-        osImage=f"Ubuntu {SECRET}", kubeletVersion=f"v1.34.0-{SECRET}", kernelVersion=SECRET
-    )
-    node["spec"]["taints"] = [{"key": SECRET, "effect": "NoSchedule", "value": SECRET}]
-    node["status"]["capacity"][f"example.com/{SECRET}"] = "1"
-
-
-def test_a_planted_secret_is_in_no_facts_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shared = tmp_path / "facts.yaml"
-    main(["reality", str(dump(tmp_path, plant_secrets)), "--region", "westeurope", "--facts", str(shared)])
-    printed = capsys.readouterr().out
-    text = shared.read_text(encoding="utf-8")
-    assert text in printed  # shown before it is written
-    assert SECRET not in text
-    [entry] = yaml.safe_load(text)
-    assert entry["facts"]["capacity.pods"] == "250"
-    assert {"name", "uid", "where"} & entry.keys() == {"where"}
 
 
 def test_what_nothing_can_be_said_of_is_counted_with_its_reason(
@@ -199,7 +150,7 @@ def of_an_agent_pool(obj: dict[str, Any]) -> None:
 
 def test_nothing_that_can_be_compared_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "node.yaml"
-    node = deepcopy(next(obj for obj in _cluster() if obj["kind"] == "Node"))
+    node = next(obj for obj in objects() if obj["kind"] == "Node")
     of_an_agent_pool(node)
     path.write_text(yaml.safe_dump(node), encoding="utf-8")
     assert main(["reality", str(path), "--region", "westeurope", "--facts", str(tmp_path / "facts.yaml")]) == 2
@@ -213,7 +164,7 @@ def test_nothing_that_can_be_compared_is_no_success(tmp_path: Path, capsys: pyte
 
 def test_files_without_a_node_are_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pool.yaml"
-    path.write_text(yaml.safe_dump(next(obj for obj in _cluster() if obj["kind"] == "NodePool")), encoding="utf-8")
+    path.write_text(yaml.safe_dump(next(obj for obj in objects() if obj["kind"] == "NodePool")), encoding="utf-8")
     assert main(["reality", str(path), "--format", "json"]) == 2
     out, err = capsys.readouterr()
     assert json.loads(out)["facts"] == []
@@ -247,13 +198,6 @@ def test_why_no_machine_is_launched_is_told(
     reasons = {fact["why"] for fact in facts if fact["object"].startswith("Node/")}
     assert len(reasons) == 1
     assert reasons.pop().startswith(f"the simulation launches no machine of it: {why}")
-
-
-def test_json_stays_one_document_with_facts_to_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shared = tmp_path / "facts.yaml"
-    main(["reality", str(dump(tmp_path)), "--region", "westeurope", "--format", "json", "--facts", str(shared)])
-    value = json.loads(capsys.readouterr().out)
-    assert value["shared"] == yaml.safe_load(shared.read_text(encoding="utf-8"))  # shown before it is written
 
 
 def test_it_has_no_option_that_it_does_not_heed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

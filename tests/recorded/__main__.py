@@ -1,4 +1,7 @@
-"""`python -m tests.recorded`: the table of recorded machines, errors and runs; each fact with `--all`, into a page with `--write FILE`."""
+"""`python -m tests.recorded`: the table of recorded machines, errors and runs; each fact with `--all`, into a page with `--write FILE`.
+
+`--take FILE` first adds the machines of a file that `harness reality --facts` wrote on a user's cluster.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.real.pages import replaced
+from tests.recorded.clusters import take
 from tests.recorded.rows import Row, Verdict, all_rows
 
 
@@ -37,7 +41,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="each fact")
     parser.add_argument("--write", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--take", type=Path, metavar="FILE", help="add the machines of a file of harness reality --facts"
+    )
     options = parser.parse_args()
+    if options.take is not None:
+        try:
+            print(f"new machines: {take(options.take)}")
+        except ValueError as error:
+            parser.exit(2, f"{error}\n")
     rows = list(all_rows())
     if options.all:
         for row in rows:

@@ -12,7 +12,7 @@ from harness.nodes.boot import BootPlan, boot_plan
 from harness.nodes.disk_driver import ZONE, disk_zone
 from harness.nodes.machine import Hardware, Machine
 from harness.nodes.node_object import allocatable, capacity
-from harness.reality.facts import memory_bound
+from harness.reality.rules import memory_bound
 from tests.recorded.rows import Row, entries
 
 _NEW, _OLD = "1.32.7", "1.28.9"

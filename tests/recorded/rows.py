@@ -62,6 +62,7 @@ def entries(name: str) -> tuple[Mapping[str, Any], ...]:
 
 def all_rows() -> Iterator[Row]:
     """Every fact that is recorded."""
+    from tests.recorded.clusters import cluster_rows
     from tests.recorded.errors import error_rows
     from tests.recorded.machines import machine_rows
     from tests.recorded.runs import run_rows
@@ -69,3 +70,4 @@ def all_rows() -> Iterator[Row]:
     yield from machine_rows()
     yield from run_rows()
     yield from error_rows()
+    yield from cluster_rows()

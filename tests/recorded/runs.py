@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import World
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE
-from harness.reality.facts import memory_bound
+from harness.reality.rules import memory_bound
 from harness.testing import nodeclass, nodepool, pod, requirement
 from tests.recorded.rows import Row, entries
 

@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, fail_on=False)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is printed")
     parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="also write one HTML page of the comparison, which needs nothing else"
+    )
+    parser.add_argument(
         "--facts", type=Path, metavar="FILE", help="write what was compared as anonymous facts; they are shown first"
     )
 
@@ -40,9 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reality.comparing import comparisons
     from harness.reality.facts import State
     from harness.reality.sharing import shared
+    from harness.scenario.language.dumps import not_simulated_lines
 
     try:
-        check_outputs(arguments, "facts")
+        check_outputs(arguments, "html", "facts")
         dump = read_given(arguments)
         inputs = inputs_given(arguments, dump)
         world = world_of(arguments, inputs)
@@ -54,18 +58,35 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_files("reality", arguments, error)
     comparable = any(comparison.state is not State.INCOMPARABLE for comparison in compared)
-    entries = shared(compared) if arguments.facts is not None and comparable else None
-    if arguments.format == "json":
-        facts = {} if entries is None else {"shared": entries}
-        print_json({"read": inputs.value(), "facts": [comparison.value() for comparison in compared], **facts})
-    else:
-        for line in (*inputs.head(world), *_lines(compared)):
-            show(line)
-    if entries is not None:
-        _share(arguments, entries)
+    entries = shared(compared, dump, world) if arguments.facts is not None and comparable else None
+    notes = [*dump.live, *not_simulated_lines(dump.not_simulated)]
+    _answer(arguments, {"read": inputs.value(), "notes": notes}, [*inputs.head(world), *notes], compared, entries)
     if not comparable:
         return bad_input(printable(f"harness reality: nothing could be compared: {_why_nothing(compared)}"))
     return int(any(comparison.state is State.DIFFERENT for comparison in compared))
+
+
+def _answer(
+    arguments: argparse.Namespace,
+    read: Mapping[str, object],
+    head: Sequence[str],
+    compared: Sequence[Comparison],
+    entries: Sequence[Mapping[str, object]] | None,
+) -> None:
+    """Print the comparison, write its page, and show and write the `entries` that are to be shared."""
+    from harness.outputs import write_text
+    from harness.reports.picture.reality import reality_page
+
+    values = [comparison.value() for comparison in compared]
+    if arguments.html is not None:
+        write_text(arguments.html, reality_page("How true is the simulation on this cluster?", head, values))
+    if arguments.format == "json":
+        print_json({**read, "facts": values, **({} if entries is None else {"shared": entries})})
+    else:
+        for line in (*head, *_lines(compared)):
+            show(line)
+    if entries is not None:
+        _share(arguments, entries)
 
 
 def _why_nothing(compared: Sequence[Comparison]) -> str:
