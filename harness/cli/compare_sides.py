@@ -248,6 +248,7 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
     runner = Runner(**overrides, region=side.region)
     runner.check_inputs([case])
     run, verdicts = runner.examine(case, recorded=True)
+    side.notes.update(dict.fromkeys(run.exhausted))
     return finished(run, verdicts, str(expected_outcome(case, verdicts)[0]))
 
 
@@ -272,8 +273,9 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
         mark = manifest.document.position()
         recording.place(manifest.reference, mark.file, mark.line)
     apply_manifests(world, dump.manifests)
-    settle(world)
-    side.notes.update(dict.fromkeys([*inputs.lines(), *dump.notes()]))
+    motion = settle(world)  # a trace tells of runaways
+    lines = [*inputs.lines(), *dump.notes(), "" if world.engine.runaways else motion]
+    side.notes.update(dict.fromkeys(filter(None, lines)))
     return recording.trace()
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.explain.upgrade import Finding
     from harness.reading.manifests import Manifest
     from harness.reading.problems import Mark
+    from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = ["TITLES", "mark_of_finding", "place_of_finding", "running_nodes", "write_page"]
@@ -26,7 +27,7 @@ TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the bet
 def write_page(
     arguments: argparse.Namespace,
     worlds: Sequence[World],
-    manifests: Sequence[Manifest],
+    dump: Dump,
     findings: Sequence[Finding],
     inputs: Inputs,
     running: Sequence[str],
@@ -37,7 +38,9 @@ def write_page(
     from harness.explain.pods.summary import world_notes
     from harness.reading.problems import ScenarioError
     from harness.reports.picture.compare import Differing, Pair, compare_page
+    from harness.scenario.language.dumps import not_simulated_lines
 
+    manifests = dump.manifests
     stories = []
     notes: dict[str, None] = {}
     for world in worlds:
@@ -46,7 +49,7 @@ def write_page(
             apply_manifests(world, manifests)
         settle(world)
         assert recording is not None
-        notes |= dict.fromkeys([*inputs.lines(), *world_notes(world)])
+        notes |= dict.fromkeys([*inputs.lines(), *not_simulated_lines(dump.not_simulated), *world_notes(world)])
         stories.append(list(recording.trace().to_json()))
     order = list(TITLES)
     differing = [

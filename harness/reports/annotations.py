@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
@@ -13,7 +13,17 @@ from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport, Outcome
 from plainlines import json_text, printable
 
-__all__ = ["FORMS", "Annotation", "Level", "annotations_of", "annotations_of_run", "as_github", "as_junit", "as_sarif"]
+__all__ = [
+    "FORMS",
+    "Annotation",
+    "Level",
+    "annotations_of",
+    "annotations_of_notes",
+    "annotations_of_run",
+    "as_github",
+    "as_junit",
+    "as_sarif",
+]
 
 Level = Literal["error", "warning", "note"]
 
@@ -45,8 +55,16 @@ def annotations_of(error: ScenarioError, rule: str = "input") -> list[Annotation
 
 
 def annotations_of_run(summary: Summary) -> list[Annotation]:
-    """The cases that are not as expected, each difference at the expectation that it contradicts."""
-    return [annotation for case in summary.bad for annotation in _of_case(case)]
+    """Return the cases that are not as expected, each difference at the expectation that it contradicts, and the notes of the run."""
+    return [
+        *(annotation for case in summary.bad for annotation in _of_case(case)),
+        *annotations_of_notes(summary.notes),
+    ]
+
+
+def annotations_of_notes(notes: Iterable[str]) -> list[Annotation]:
+    """Return lines about the files as a whole, for example what is not simulated."""
+    return [Annotation("note", None, "note", note) for note in notes]
 
 
 def _of_case(case: CaseReport) -> Iterator[Annotation]:

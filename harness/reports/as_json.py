@@ -19,6 +19,7 @@ def summary_value(summary: Summary) -> dict[str, Any]:
         "seconds": round(summary.seconds, 4),
         "counts": {outcome.value: count for outcome, count in summary.counts.items()},
         "expectations": summary.verdicts,
+        "notes": list(summary.notes),
         "cases": [case_value(case) for case in summary.cases],
     }
 

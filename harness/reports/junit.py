@@ -25,6 +25,8 @@ def render(summary: Summary) -> str:
         for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(attribute, str(len(suite.findall(f".//{tag}"))))
         suite.set("tests", str(len(suite.findall("testcase"))))
+    if files and summary.notes:
+        SubElement(root[0], "system-out").text = printable_lines("\n".join(summary.notes))
     indent(root)
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

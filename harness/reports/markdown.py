@@ -88,6 +88,8 @@ def run(summary: Summary) -> str:
     counts = ", ".join(f"{count} {outcome}" for outcome, count in summary.counts.items()) or "no scenarios"
     mark = "❌" if summary.bad else "✅"
     head = f"{mark} **{counts}** ({summary.verdicts} expectations)\n"
+    if summary.notes:
+        head += "".join(("\n", *(f"- {code(note)}\n" for note in summary.notes)))
     rows = [row for case in summary.bad for row in _rows(case)]
     return f"{head}\n{table(('case', 'place', 'expected', 'found'), rows)}" if rows else head
 

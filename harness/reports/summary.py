@@ -12,10 +12,11 @@ __all__ = ["Summary"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All case reports of a run, in its order; `seconds` is real time."""
+    """All case reports of a run, in its order; `seconds` is real time. `notes`: lines about its files, as of what is not simulated."""
 
     cases: tuple[CaseReport, ...]
     seconds: float
+    notes: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[Outcome, int]:

@@ -54,6 +54,8 @@ class Plan:
     manifests: Mapping[str, Sequence[Object]]
     files: tuple[str, ...] = ()
     """The files from which the objects were read."""
+    notes: tuple[str, ...] = ()
+    """Lines about objects that are not simulated."""
 
 
 def read_plan(
@@ -94,7 +96,9 @@ def read_plan(
             planned.append(_planned(len(planned), axes, _chosen(situation, chosen), digest))
     names = dict.fromkeys(axis for listed in planned for axis in listed.axes)
     files = dict.fromkeys(manifest.document.position().file for case in cases for manifest in case.manifests)
-    return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests, tuple(files))
+    notes = tuple(dict.fromkeys(note for case in cases for note in case.notes))
+    title = cases[0].scenario if not several else file
+    return Plan(title, tuple(names), tuple(planned), manifests, tuple(files), notes)
 
 
 def _chosen(situation: Situation, chosen: Mapping[str, Any]) -> Situation:

@@ -124,8 +124,12 @@ class _Found:
     warned: list[Annotation]
 
     def annotations(self) -> list[Annotation]:
-        """Return the reasons of pending pods and the warnings, at their places."""
-        return [*_annotations(self.explained, self.given.manifests), *self.warned]
+        """Return the reasons of pending pods and the warnings, at their places, and what is not simulated."""
+        from harness.reports.annotations import annotations_of_notes
+        from harness.scenario.language.dumps import not_simulated_lines
+
+        left_out = annotations_of_notes(not_simulated_lines(self.given.not_simulated))
+        return [*_annotations(self.explained, self.given.manifests), *self.warned, *left_out]
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
@@ -179,6 +183,7 @@ def _of_pods(arguments: argparse.Namespace, dump: Dump, anew: str) -> _Found:
     from harness.explain.pods.summary import node_notes
     from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.sizes.guesses import guess_lines
+    from harness.scenario.language.dumps import not_simulated_lines
 
     allowed = allowed_codes(arguments)
     inputs, world, recording = _world(arguments, dump)
@@ -193,7 +198,8 @@ def _of_pods(arguments: argparse.Namespace, dump: Dump, anew: str) -> _Found:
     if arguments.pod is not None:
         explained = _named(world, explained, arguments.pod)
     guesses = _guesses(world, explained, pools, arguments.size)
-    notes = [*inputs.notes(world), *guess_lines(guesses, world.region), *node_notes(world)]
+    left_out = not_simulated_lines(dump.not_simulated)
+    notes = [*inputs.notes(world), *left_out, *guess_lines(guesses, world.region), *node_notes(world)]
     write_recording(recording, arguments, everyone, notes)
     return _Found(
         world=world,

@@ -151,13 +151,14 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
             comparing.close()
     ran = len(reports)
     reports |= left_out(cases, reports, ended.why, chosen=ended.code == 0)
-    summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
+    notes = tuple(dict.fromkeys(note for case in cases for note in case.notes))
+    summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start, notes)
     try:
         write_pages(arguments, summary, cases, runner, reports)
     finally:  # a full disk loses the files, not the verdicts
         print_summary(arguments, summary)
     if arguments.format == "text":
-        for note in dict.fromkeys(note for case in cases for note in case.notes):
+        for note in notes:
             print_lines(note)
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement

@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(printable(f"harness shrink: {error}"))
     if shown:
         print_line(error=True)
+    for note in case.notes:
+        print_line(note, error=True)
     size = f"{smallest.objects} objects, {len(smallest.text.encode())} bytes, {smallest.runs} runs"
     rest = "nothing more can go" if smallest.minimal else "interrupted: the smallest so far"
     if arguments.output is None:

@@ -90,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.sizes.guesses import guess_lines
     from harness.garbage import NothingToFind
     from harness.reading.problems import ScenarioError
+    from harness.scenario.language.dumps import not_simulated_lines
 
     try:
         seconds = duration_of(arguments.until) if arguments.until is not None else None
@@ -109,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
     value = _value(done, pending)
     prices = [*cost_lines(value["cost"]), *_price_notes(value)]
     guesses = guess_lines(value["guessed"], value["region"])
-    notes = [*done.inputs.notes(done.world), *prices, *guesses, *node_notes(done.world)]
+    left_out = not_simulated_lines(done.given.not_simulated)
+    notes = [*done.inputs.notes(done.world), *left_out, *prices, *guesses, *node_notes(done.world)]
     write_recording(done.recording, arguments, pending, notes)
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})

@@ -204,7 +204,13 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
         if not interrupted:
             write_table(arguments.output, plan.axes, rows)
         store.close(done=not interrupted)
-    facts = {"plan": plan.name, "situations": len(plan.planned), "ran": len(rows) - before, "known_before": before}
+    facts = {
+        "plan": plan.name,
+        "situations": len(plan.planned),
+        "ran": len(rows) - before,
+        "known_before": before,
+        "notes": list(plan.notes),
+    }
     _tell(plan, rows, facts, perf_counter() - start, arguments)
     if interrupted:
         hint = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
@@ -298,9 +304,11 @@ def _show(
     from harness.sweep.summary import summary_lines
 
     if arguments.html is not None:
-        write_text(arguments.html, sweep_page(name, axes, rows, over_time=over_time))
+        write_text(
+            arguments.html, sweep_page(name, axes, rows, over_time=over_time, notes=(facts or {}).get("notes", ()))
+        )
     if arguments.format == "json":
         print_json({**(facts or {"plan": name}), "rows": list(rows)})
         return
-    for line in summary_lines(axes, rows, over_time=over_time):
+    for line in (*(facts or {}).get("notes", ()), *summary_lines(axes, rows, over_time=over_time)):
         show(line)

@@ -79,11 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness upgrade-check: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format, arguments.markdown)
-    write_found(lambda: _annotations(checked.findings, checked.given.manifests), arguments.markdown)
+    write_found(checked.annotations, arguments.markdown)
     if arguments.format == "json":
         print_json(checked.value())
     elif arguments.format != "text":
-        print_found(_annotations(checked.findings, checked.given.manifests), arguments.format)
+        print_found(checked.annotations(), arguments.format)
     else:
         _show(checked)
     nodeless = checked.moves is not None and bool(checked.moves.failures)
@@ -105,6 +105,14 @@ class _Checked:
     moves: Moves | None
     missing: list[str]
     """Nodes of the files for which there is no machine."""
+
+    def annotations(self) -> list[Annotation]:
+        """Return the findings beside the files, and what is not simulated of these."""
+        from harness.reports.annotations import annotations_of_notes
+        from harness.scenario.language.dumps import not_simulated_lines
+
+        left_out = not_simulated_lines(self.given.not_simulated)
+        return [*_annotations(self.findings, self.given.manifests), *annotations_of_notes(left_out)]
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
@@ -154,7 +162,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     if arguments.html is not None:
         running = running_nodes(findings, moves, missing, arguments.to_kubernetes)
         worlds = [new_world(release, release.crds) for release in (oldest.release, newest.release)]
-        write_page(arguments, worlds, manifests, findings, inputs, running)
+        write_page(arguments, worlds, dump, findings, inputs, running)
     return _Checked(
         *releases,
         newest.region,

@@ -60,6 +60,8 @@ class _Given:
     groups: Sequence[_Group]
     unknown: bool
     release: ProviderRelease
+    notes: Sequence[str]
+    """Lines about the objects that are not simulated, and not judged."""
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -104,6 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError, check_release
     from harness.kube.api.versions import version_mistake
     from harness.reading.problems import ScenarioError
+    from harness.reports.annotations import annotations_of_notes
 
     try:
         check_outputs(arguments, "markdown")
@@ -123,7 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format, arguments.markdown)
-    write_found(lambda: [*refusals, *warned], arguments.markdown)
+    raised = [*refusals, *warned, *annotations_of_notes(files.notes)]
+    write_found(lambda: raised, arguments.markdown)
     nothing = "" if files.objects else "nothing to judge: there is no object of a kind that is simulated"
     if arguments.format == "json":
         values = [
@@ -136,17 +140,20 @@ def run(arguments: argparse.Namespace) -> int:
                 "objects": files.objects,
                 "refused": values,
                 "warnings": warnings_value(warned),
+                "notes": list(files.notes),
             }
         )
     elif arguments.format == "text":
         for refusal in refusals:
             show(f"{refusal.mark}: {refusal.rule}: {refusal.text}")
         show_warnings(warned)
+        for note in files.notes:
+            show(note)
         text = nothing or f"{len(refusals) or 'nothing'} refused"
         text += f", {counted(len(warned), 'warning')}" if warned else ""
         print_line(f"provider {', '.join(files.releases)}: {counted(files.objects, 'object')}, {text}")
     else:
-        print_found([*refusals, *warned], arguments.format)
+        print_found(raised, arguments.format)
     if nothing and arguments.format != "text":
         print_line(f"harness validate: {nothing}", error=True)
     return REFUSED if refusals else 0
@@ -161,7 +168,7 @@ def _read(arguments: argparse.Namespace) -> _Given:
     from harness.reading.manifests import manifests_of_text
     from harness.reading.problems import ScenarioError
     from harness.reading.sources import files_in
-    from harness.scenario.language.dumps import sorted_dump
+    from harness.scenario.language.dumps import not_simulated_lines, sorted_dump
     from harness.sniffing import is_scenario_file, is_scenario_text
 
     problems: list[Problem] = []
@@ -197,7 +204,8 @@ def _read(arguments: argparse.Namespace) -> _Given:
     others = (*dump.derived, *dump.finished, *dump.registered)
     own = _Group(tuple(dump.manifests), release, arguments.kubernetes or release.defaults.kubernetes, others)
     groups = {group.identity: group for group in (own, *(_group(case, arguments.kubernetes) for case in cases))}
-    return _Given(tuple(groups.values()), bool(cases or dump.not_simulated), release)
+    notes = dict.fromkeys([*not_simulated_lines(dump.not_simulated), *(note for case in cases for note in case.notes)])
+    return _Given(tuple(groups.values()), bool(cases or dump.not_simulated), release, tuple(notes))
 
 
 def _cases(path: Path, text: str | None, release: str | None, checkout: Checkout | None) -> Sequence[Case]:

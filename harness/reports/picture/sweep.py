@@ -12,9 +12,19 @@ __all__ = ["sweep_page", "sweep_value"]
 _UNSHOWN = frozenset({"key"})
 
 
-def sweep_page(title: str, axes: Sequence[str], rows: Sequence[Mapping[str, Any]], *, over_time: bool) -> str:
-    """The document. `over_time`: situations are compared by what they cost in all, and by how much moved."""
-    return page(title, sweep_value(title, axes, rows, over_time=over_time))
+def sweep_page(
+    title: str,
+    axes: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    over_time: bool,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the document.
+
+    `over_time`: situations are compared by what they cost in all, and by how much moved; `notes` stand below its title.
+    """
+    return page(title, sweep_value(title, axes, rows, over_time=over_time) | ({"notes": [*notes]} if notes else {}))
 
 
 def sweep_value(
