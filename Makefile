@@ -149,7 +149,7 @@ upgrades: $(CORE)
 	$(RUN) -m tests.upgrades --cases $(CASES) --seed $(SEED)
 
 migrations: $(CORE)
-	$(RUN) -m tests.migrate.moves --cases $(CASES) --seed $(SEED)
+	$(RUN) -m tests.migrate.moves --cases $(CASES) --seed $(SEED) $(ARGS)
 
 properties: $(CORE)
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/disruption/test_weeks.py -n $(WORKERS) $(ARGS)

@@ -22,20 +22,30 @@ _PLACED = 0.7
 """The share of clusters whose dump has Nodes and pods."""
 
 
+def agent_pools(seed: int) -> Object:
+    """Return a cluster as `az aks show` prints it; the same for the same seed."""
+    return _described(random.Random(f"fleet {seed}"))
+
+
 def generated_cluster(seed: int) -> tuple[Object, list[Object]]:
     """Return a cluster as `az aks show` prints it, and the objects that run in it; the same for the same seed."""
     chance = random.Random(f"fleet {seed}")
-    pools = [
-        pool("sys", mode="System", vmSize="Standard_D4s_v5", count=2, nodeTaints=["CriticalAddonsOnly=true:NoSchedule"])
-    ]
-    for number in range(chance.randint(1, 3)):
-        pools.append(_pool(chance, f"pool{number}"))
+    described = _described(chance)
+    pools = described["agentPoolProfiles"][1:]
     objects: list[Object] = [_daemonset()] if chance.random() < 0.5 else []
     names = [f"app{number}" for number in range(chance.randint(2, 5))]
     for name in names:
-        objects += _workload(chance, name, pools[1:], [other for other in names if other != name])
-    described = cluster(*pools, currentKubernetesVersion=KUBERNETES, autoScalerProfile={"scaleDownUnneededTime": "5m"})
+        objects += _workload(chance, name, pools, [other for other in names if other != name])
     return described, _running(described, objects) if chance.random() < _PLACED else objects
+
+
+def _described(chance: random.Random) -> Object:
+    system = pool(
+        "sys", mode="System", vmSize="Standard_D4s_v5", count=2, nodeTaints=["CriticalAddonsOnly=true:NoSchedule"]
+    )
+    pools = [_pool(chance, f"pool{number}") for number in range(chance.randint(1, 3))]
+    profile = {"scaleDownUnneededTime": "5m"}
+    return cluster(system, *pools, currentKubernetesVersion=KUBERNETES, autoScalerProfile=profile)
 
 
 def _running(described: Object, objects: Sequence[Object]) -> list[Object]:

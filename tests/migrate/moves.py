@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, process_time
+from traceback import format_exc
 from unittest.mock import patch
 
 from harness.cli import whole_parser
@@ -90,10 +91,13 @@ def moved(seed: int, *, again: bool = False) -> Moved:
     """Return what comes of the generated cluster of a seed; `again`: the story that is written is run once more for it."""
     start = process_time()
     walker = _Walker()
-    with TemporaryDirectory() as folder, patch("harness.migrate.walking.walk.Runner", lambda: walker):
-        described, objects = generated_cluster(seed)
-        plan = plan_of(described, objects, Path(folder))
+    described, objects = generated_cluster(seed)
+    try:
+        with TemporaryDirectory() as folder, patch("harness.migrate.walking.walk.Runner", lambda: walker):
+            plan = plan_of(described, objects, Path(folder))
         problems = list(broken(plan, described, walker.runs[0] if walker.runs and not again else None))
+    except Exception:  # a fault of ours is what is looked for
+        return Moved(seed, broken=[format_exc()], seconds=process_time() - start)
     verdicts = Counter(str(judged.move) for judged in plan.judged)
     without = [judged for judged in plan.judged if judged.move in (Move.BLOCKED, Move.STAYS)]
     reasons = Counter(_kind(judged.why[0]) for judged in without if judged.why)
