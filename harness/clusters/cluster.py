@@ -12,7 +12,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink, View, Writer
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Key, Object
+from harness.kube.workloads.loads import Curve
 from harness.nodes.boot import BootPlan
 
 __all__ = ["MEMORY", "Boot", "Cluster", "ClusterFactory", "RealMachines"]
@@ -81,6 +82,10 @@ class Cluster(Protocol):
 
     def upgrade(self, kubernetes: str) -> None:
         """Let the control plane run another version of Kubernetes. Raises LookupError where it cannot."""
+        ...
+
+    def put_load(self, workload: Key, curve: Curve) -> None:
+        """Give a workload's pods this load. Raises LookupError where their usage cannot be given."""
         ...
 
     def evidence(self, node: str) -> Iterable[Evidence]:

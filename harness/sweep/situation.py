@@ -42,6 +42,7 @@ class Situation:
     attempt_seconds: float | None = None
     time_limit: float | None = None
     cluster_autoscaler: Mapping[str, str] | None = None
+    loads: Mapping[str, Any] = field(default_factory=dict)
     agent_pools: tuple[Mapping[str, Any], ...] = ()
     """The agent pools that are there from the start, by the names of AKS's API, `name` among them."""
     until: float = 0.0

@@ -31,6 +31,7 @@ from harness.world.azure.timers import AzureTimers
 from harness.world.drains import Drains
 from harness.world.karpenter import Karpenter, Surroundings
 from harness.world.kubectl import Kubectl
+from harness.world.loads import curves
 from harness.world.ports import Ports
 from harness.world.recorder import Recorder
 from harness.world.refused import RefusalCheck
@@ -68,6 +69,8 @@ class Assembly:
             crds=settings.crds,
             kubernetes=settings.kubernetes,
         )
+        for workload, curve in curves(settings.loads):
+            self.cluster.put_load(workload, curve)
         self.ports = Ports(self.engine, self.cluster, self.recorder, self.azure)
         self.kubectl = Kubectl(self.ports.view, self.ports.writer(ADMIN), self.release)
         self.refusals = RefusalCheck(self.recorder.rejections)

@@ -64,6 +64,7 @@ class Inputs(TypedDict):
     attempt_seconds: float
     time_limit: float
     cluster_autoscaler: Mapping[str, str] | None
+    loads: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Settings:
     time_limit: float
     storage_classes: bool
     cluster_autoscaler: Profile | None
+    loads: Mapping[str, Any]
 
 
 def _check_cluster_autoscaler(settings: Mapping[Any, Any]) -> Iterator[str]:
@@ -160,6 +162,7 @@ def resolve(inputs: Inputs) -> Settings:
         time_limit=inputs["time_limit"],
         storage_classes=inputs["storage_classes"],
         cluster_autoscaler=_profile(inputs["cluster_autoscaler"]),
+        loads=inputs["loads"] or {},
     )
 
 

@@ -18,6 +18,7 @@ from harness.kube.api.kinds import place_of
 from harness.kube.api.objects import Object
 from harness.world.agent_pools import PoolRefused
 from harness.world.kubectl import Rejected
+from harness.world.loads import curves
 from harness.world.observations import Observations
 from harness.world.rollouts import Verb, rollout_patch
 from harness.world.settings import ATTEMPT_SECONDS, TIME_LIMIT, Inputs, check, resolve, split_times
@@ -52,6 +53,7 @@ class World(Observations):
     - `time_limit`: virtual seconds after which a scheduling simulation stops with what it has decided so far.
     - `cluster_autoscaler`: the cluster autoscaler's profile by AKS's keys, as text, where it runs beside Karpenter; {} for AKS's
       defaults.
+    - `loads`: what workloads have to do, as in `change_load`; a list of `{"at": seconds, "load": ...}` is a curve over the world's time.
     - `cluster`: makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that runs elsewhere.
     - `simulated`: whether there is a Karpenter here; without one another process works on the same cluster and cloud.
     - `clock`: virtual time, which several worlds or a process may share.
@@ -79,6 +81,7 @@ class World(Observations):
         attempt_seconds: float = ATTEMPT_SECONDS,
         time_limit: float = TIME_LIMIT,
         cluster_autoscaler: Mapping[str, str] | None = None,
+        loads: Mapping[str, Any] | None = None,
         cluster: ClusterFactory = MemoryCluster,
         simulated: bool = True,
         clock: Clock | None = None,
@@ -101,6 +104,7 @@ class World(Observations):
             attempt_seconds=attempt_seconds,
             time_limit=time_limit,
             cluster_autoscaler=cluster_autoscaler,
+            loads=loads,
         )
         check({**inputs, "cluster": cluster, "clock": clock, "simulated": simulated})
         settings = resolve(inputs)
@@ -247,6 +251,17 @@ class World(Observations):
             self.spot_discounts.append((self.clock.seconds, self.spot_discount))
         if self._karpenter is not None:
             self._karpenter.azure_changed()
+
+    def change_load(self, loads: Mapping[str, Any]) -> None:
+        """Give workloads another load from now on, by `Kind/name`: HorizontalPodAutoscalers scale them by it.
+
+        Each is `80%` or `{"cpu": "80%", "memory": "6Gi"}`: a share of what the pods of its first size request, or what all
+        pods use together. Raises ValueError, LookupError where the cluster measures by itself.
+        """
+        changed = list(curves(loads))
+        self._disturb()
+        for workload, curve in changed:
+            self.cluster.put_load(workload, curve)
 
     def evict(self, node: str) -> None:
         """Evict the spot VM of a Node as Azure does: it gets its notice now. Raises LookupError for no such VM,

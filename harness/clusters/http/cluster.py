@@ -23,6 +23,7 @@ from harness.engine.ports import Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Key, Object
+from harness.kube.workloads.loads import Curve
 
 __all__ = ["HttpCluster"]
 
@@ -139,6 +140,11 @@ class HttpCluster:
         """Let the control plane run another version from now on."""
         with self.server.lock:
             self._memory.upgrade(kubernetes)
+
+    def put_load(self, workload: Key, curve: Curve) -> None:
+        """Give a workload's pods this load."""
+        with self.server.lock:
+            self._memory.put_load(workload, curve)
 
     def writer(self, identity: Identity) -> RestWriter:
         """A Writer in the name of this identity."""

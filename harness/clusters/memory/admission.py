@@ -11,6 +11,7 @@ from harness.clusters.memory.store import Store
 from harness.engine.ports import ADMIN
 from harness.karpenter.validation.admission import Crds, UnknownResource, admit
 from harness.karpenter.validation.decoding import known_metadata, metadata_error
+from harness.kube.admission.autoscaler_rules import autoscaler_errors, default_autoscaler
 from harness.kube.admission.core_types import shape_errors
 from harness.kube.admission.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.admission.defaults import (
@@ -81,6 +82,8 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
                 return default_workload(request.object)
             if kind == "RuntimeClass":
                 return default_runtime_class(request.object)
+            if kind == "HorizontalPodAutoscaler" and not request.subresource:
+                return default_autoscaler(request.object)
         except (PriorityRefused, RuntimeClassRefused) as error:
             raise forbidden(request.kind, request.asked_name, str(error)) from None
         except QuantityError as error:
@@ -230,6 +233,8 @@ def _validated(
         errors.extend(runtime_class_errors(new, old))
     elif request.kind.kind == "PodDisruptionBudget" and not request.subresource:
         errors.extend(budget_errors(spec_of(new)))
+    elif request.kind.kind == "HorizontalPodAutoscaler" and not request.subresource:
+        errors.extend(autoscaler_errors(spec_of(new)))
     elif request.verb == "create" and request.kind.kind == "Pod":
         spec = spec_of(new)
         errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))

@@ -13,10 +13,12 @@ from harness.clusters.memory.admission import (
     shapes,
     validation,
 )
-from harness.clusters.memory.controllers.registry import controllers
+from harness.clusters.memory.controllers.autoscalers import Autoscalers
+from harness.clusters.memory.controllers.registry import controllers, tools_of
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.limits import ResourceQuotas, limit_checks, limit_defaults, quota_checks
+from harness.clusters.memory.loads import Loads
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
 from harness.clusters.memory.request import Admission
 from harness.clusters.memory.scheduling import KubeScheduler
@@ -33,6 +35,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Key, Object
 from harness.kube.api.versions import Version
+from harness.kube.workloads.loads import Curve
 
 
 class MemoryCluster:
@@ -48,11 +51,12 @@ class MemoryCluster:
             self.store.adopt(namespace)
         self.store.subscribe(engine.notify)
         self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
+        tools = tools_of(self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self._version)
+        self._engine, self._loads = engine, Loads(engine.clock)
+        self._autoscalers = Autoscalers(tools, self._loads)
         engine.add_controllers(
             self._scheduler,
-            *controllers(
-                self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self.store.exists, self._version
-            ),
+            *controllers(tools, self.store.exists, self._autoscalers),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             VolumeProtection(self.store, self.writer(CONTROLLER_MANAGER)),
@@ -117,6 +121,12 @@ class MemoryCluster:
         self._kubernetes, self._updated = kubernetes, True
         self.store.admission.update(self._judges())
         self._scheduler.version = Version.parse(kubernetes)
+
+    def put_load(self, workload: Key, curve: Curve) -> None:
+        """Give a workload's pods this load from now on; what scales it looks at it at its next sync."""
+        self._loads.put(workload, curve)
+        for key in self._autoscalers.keys_of(workload):
+            self._engine.enqueue(self._autoscalers, key)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""

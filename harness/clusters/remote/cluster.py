@@ -12,6 +12,7 @@ from harness.clusters.cluster import Boot, RealMachines
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Evidence
 from harness.clusters.remote.evictions import driven_out_by_mistake, make_again
+from harness.clusters.remote.fixed import Fixed
 from harness.clusters.remote.outstanding import PodEvent, missing_events, outstanding_work
 from harness.clusters.remote.writer import AttachedWriter
 from harness.clusters.waiting import Patience, TimedOut, crowding
@@ -118,7 +119,7 @@ class Detached(RuntimeError):
     """A world was used after its cluster had been given to another one."""
 
 
-class RemoteCluster:
+class RemoteCluster(Fixed):
     """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
 
     in_virtual_time = True
@@ -205,10 +206,6 @@ class RemoteCluster:
     def name(self) -> str:
         """Return its name on the command line."""
         return self.remote.name
-
-    def upgrade(self, kubernetes: str) -> None:
-        """Raise LookupError: the version of a running control plane cannot be changed here."""
-        raise LookupError("the control plane of this cluster cannot be upgraded")
 
     @property
     def boot(self) -> Boot | None:

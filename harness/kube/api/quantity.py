@@ -107,6 +107,10 @@ class Quantity:
         """Whole units, rounded away from zero (Go's Value)."""
         return _divide_away(self.nano, NANO)
 
+    def milli_value(self) -> int:
+        """Thousandths, rounded away from zero (Go's MilliValue)."""
+        return _divide_away(self.nano, NANO // 1000)
+
     def decimal(self, places: int = 0) -> str:
         """Return the amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi.
 

@@ -18,6 +18,7 @@ from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
 from harness.scenario.language.core_objects import core_problems
 from harness.scenario.language.dumps import not_simulated_lines
+from harness.scenario.language.loads import loaded, with_autoscalers
 from harness.scenario.language.manifest_files import ManifestFiles, objects_of
 from harness.scenario.language.missing_values import missing_values, without_missing
 from harness.scenario.language.models import Axes, Header
@@ -117,9 +118,10 @@ class Case:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Return the features that a cluster must offer: those of the header, and virtual time where it is measured."""
+        """Return the features that a cluster must offer: those of the header, and virtual time where it is measured or loads are given."""
         measured = any(entry.expectation.elapsed is not None for entry in self.then)
-        return tuple(dict.fromkeys([*self.header.needs, *(["virtual-time"] if measured else [])]))
+        scaled = any(True for _ in loaded(self.header))
+        return tuple(dict.fromkeys([*self.header.needs, *(["virtual-time"] if measured or scaled else [])]))
 
     @property
     def needs_virtual_time(self) -> bool:
@@ -307,6 +309,7 @@ def _case(
     if header is None:
         return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
     objects, problems, left_out = objects_of(header.given, manifests, document, origin, source.files)
+    objects, left_out = with_autoscalers(header, objects, left_out)
     entries: list[Entry] = []
     for index, expectation in enumerate(header.then):
         only = expectation.body.only

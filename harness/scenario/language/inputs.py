@@ -17,6 +17,7 @@ from harness.reading.problems import Problem, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_crds
 from harness.scenario.language.hosting import hosting_options, violations_of
+from harness.scenario.language.loads import load_arguments
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.steps import StepMap
@@ -67,6 +68,8 @@ def world_arguments(given: Given) -> dict[str, Any]:
         arguments["azure"] = azure_arguments(given.azure)
     if given.autoscaler_settings is not None:
         arguments["cluster_autoscaler"] = given.autoscaler_settings
+    if given.load:
+        arguments["loads"] = load_arguments(given)
     return arguments
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
+from harness.kube.api.autoscalers import SCALED
 from harness.limits import PODS
 from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
+from harness.scenario.language.loads import identity_of, loaded, targets
 from harness.scenario.language.manifest_files import outside_problem
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
@@ -123,6 +125,7 @@ class _Known:
         for path, crds in named:
             if crds is not None and not self.checkout.takes(self.directory, crds):
                 yield outside_problem(self.document, origin(path), crds)
+        yield from self._check_loads(header, origin)
         for index, step in enumerate(header.when):
             if not isinstance(step, StepMap):
                 continue
@@ -145,6 +148,22 @@ class _Known:
                     continue
                 if not self.has(part.of):
                     yield self.unknown(origin(("when", index, key, "of")), part.of)
+
+    def _check_loads(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
+        """Yield the problems of workloads whose load is given and that nothing scales by it."""
+        scaled = targets(self.manifests)
+        for place, reference in loaded(header):
+            kind = reference.partition("/")[0]
+            if kind not in SCALED:
+                yield self.problem(origin(place), f"a {kind} has no load", f"one of {', '.join(SCALED)}")
+            elif self.from_files:
+                continue
+            elif not self.has(reference):
+                yield self.unknown(origin(place), reference)
+            elif identity_of(reference) not in scaled:
+                yield self.problem(
+                    origin(place), f"no HorizontalPodAutoscaler scales {reference}, so its load changes nothing"
+                )
 
     def _check_rollout(self, place: Path_, rollout: Rollout, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
         """The workloads that a rollout names."""

@@ -53,6 +53,10 @@ def take(step: Step, story: Story, view: View, writer: Writer) -> list[str]:
         _retaint(f"{place}-{value}", own, view, writer)
     elif step.verb == "evict":
         return _evict(value, place, view, writer)
+    elif step.verb == "lose":
+        node = f"{place}-{value['node']}"
+        ready = {"type": "Ready", "status": value["ready"], "reason": "Told", "message": ""}
+        writer.patch("Node", node, {"status": {"conditions": [ready]}}, type="strategic", subresource="status")
     elif step.verb == "remove":
         writer.delete("Node", f"{place}-{value}")
     return []

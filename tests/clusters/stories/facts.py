@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.engine.ports import Change, ChangeType, View
 from harness.kube.api.objects import (
+    condition,
     condition_is,
     controller_of,
     is_terminating,
@@ -23,9 +24,18 @@ from harness.kube.scheduling.pods import is_terminal
 from harness.kube.workloads.job_indexes import INDEX
 from tests.clusters.stories.story import NODES
 
-__all__ = ["Watcher", "differences", "leaves", "repeated"]
+__all__ = ["Watcher", "differences", "event_text", "is_told", "leaves", "repeated"]
 
-WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicaSet", "PodDisruptionBudget")
+WORKLOADS = (
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "ReplicaSet",
+    "PodDisruptionBudget",
+    "HorizontalPodAutoscaler",
+)
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "Deployment": (
         *("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
@@ -39,14 +49,28 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     ),
     "Job": ("active", "ready", "succeeded", "failed", "terminating", "completedIndexes", "failedIndexes"),
     "CronJob": (),
+    "HorizontalPodAutoscaler": ("currentReplicas", "desiredReplicas"),
     "PodDisruptionBudget": ("currentHealthy", "desiredHealthy", "expectedPods", "disruptionsAllowed"),
 }  # fmt: skip
-_NAMED = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "PodDisruptionBudget"})
+_NAMED = frozenset(
+    {"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "PodDisruptionBudget", "HorizontalPodAutoscaler"}
+)
 """Kinds whose objects have the names that the story gives them."""
 
 
 _RACES = frozenset({"PodDisruptionBudget: CalculateExpectedPodCountFailed", "CronJob: MissingJob"})
 """Events of a controller that has not heard of a workload, or of its own last write, yet; it tries again a moment later."""
+
+
+def event_text(kind: str, reason: str, message: str, namespace: str) -> str:
+    """An event as a fact: its reason, and the sizes and reasons that a HorizontalPodAutoscaler tells of."""
+    message = message.replace(namespace, "NAMESPACE")
+    return f"{kind}: {reason}: {message}" if kind == "HorizontalPodAutoscaler" else f"{kind}: {reason}"
+
+
+def is_told(kind: str, reason: str) -> bool:
+    """Return whether an event is a fact: of a workload, or of a pod whose node is not ready."""
+    return kind in WORKLOADS or (kind == "Pod" and reason == "NodeNotReady")
 
 
 class Watcher:
@@ -123,9 +147,16 @@ class Watcher:
         )
         if indexes:
             found["indexes"] = indexes
+        if self._lost():
+            found["unready"] = sum(not condition_is(pod, "Ready") for pod in pods)
         self._most, self._least, self._order = Counter(), {}, []
         self._count()
         return found
+
+    def _lost(self) -> bool:
+        """Return whether a step has told of the readiness of a node."""
+        nodes = (self._view.get("Node", f"{self._namespace}-{letter}") for letter in NODES)
+        return any((condition(node or {}, "Ready") or {}).get("reason") == "Told" for node in nodes)
 
     def _peaks(self) -> dict[str, int | None]:
         """Return the most pods there were of each sort; null for living ones where a CronJob replaces its Jobs.
@@ -158,6 +189,12 @@ class Watcher:
                     observed is not None
                 ):  # by its own count: what is left out and what is said as a default count differently here
                     numbers["observed"] = observed == metadata_of(obj).get("generation")
+                if kind == "HorizontalPodAutoscaler":
+                    numbers["metrics"] = status_of(obj).get("currentMetrics")
+                    numbers["messages"] = sorted(
+                        each["message"].replace(self._namespace, "NAMESPACE")
+                        for each in status_of(obj).get("conditions") or ()
+                    )
                 if kind == "CronJob":
                     numbers["active"] = len(status_of(obj).get("active") or ())
                     numbers["succeeded"] = "lastSuccessfulTime" in status_of(obj)

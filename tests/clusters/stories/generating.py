@@ -266,11 +266,110 @@ def _cron_job(random: Random) -> list[Step]:
     return steps
 
 
+def _autoscaler(random: Random) -> list[Step]:
+    target = random.choice(["Deployment", "Deployment", "StatefulSet"])
+    more: Object = {"serviceName": "web", "podManagementPolicy": "Parallel"} if target == "StatefulSet" else {}
+    replicas = random.choice([1, 2, 3, 4])
+    spec: Object = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": target, "name": "web"},
+        "minReplicas": random.choice([1, 2]),
+        "maxReplicas": random.choice([3, 6, 10]),
+        "metrics": [_metric(random)],
+    }
+    if random.random() < 0.25:
+        spec["metrics"].append(random.choice(_UNSERVED) if random.random() < 0.5 else _metric(random))
+    down = _rules(random, [20, 45])
+    spec["behavior"] = {"scaleDown": down}
+    if random.random() < 0.5:
+        spec["behavior"]["scaleUp"] = _rules(random, [0, 30])
+    made = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": spec,
+    }
+    steps = [Step("apply", [_workload(target, replicas=replicas, **more)])]
+    steps.append(_loaded(random, target, 1))
+    steps += [Step("apply", [made]), Step("wait", 70)]
+    return [*steps, *(_loaded(random, target, 110) for _ in range(2))]
+
+
+def _loaded(random: Random, target: str, seconds: int) -> Step:
+    share = random.choice(["5%", "20%", "45%", "60%", "100%", "150%", "230%", "400%"])
+    return Step("load", {"of": {f"{target}/web": share}, "seconds": seconds})
+
+
+_UNSERVED: tuple[Object, ...] = (
+    {"type": "External", "external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "3"}}},
+    {"type": "Pods", "pods": {"metric": {"name": "hits"}, "target": {"type": "AverageValue", "averageValue": "3"}}},
+)
+"""Metrics of APIs that no cluster with metrics-server alone has."""
+
+
+def _metric(random: Random) -> Object:
+    target = random.choice(
+        [
+            {"type": "Utilization", "averageUtilization": random.choice([40, 60, 80])},
+            {"type": "AverageValue", "averageValue": random.choice(["50m", "90m"])},
+        ]
+    )
+    if random.random() < 0.2:
+        return {"type": "ContainerResource", "containerResource": {"name": "cpu", "container": "c", "target": target}}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _rules(random: Random, windows: list[int]) -> Object:
+    rules: Object = {"stabilizationWindowSeconds": random.choice(windows)}
+    if random.random() < 0.5:
+        policies = [
+            {"type": "Pods", "value": random.choice([1, 2]), "periodSeconds": random.choice([20, 40])},
+            {"type": "Percent", "value": random.choice([50, 100]), "periodSeconds": random.choice([20, 40])},
+        ]
+        rules["policies"] = policies if random.random() < 0.5 else policies[:1]
+        rules["selectPolicy"] = random.choice(["Max", "Min", "Disabled"])
+    if random.random() < 0.3:
+        rules["tolerance"] = random.choice(["0", "300m"])
+    return rules
+
+
+_TOLERATED = 15
+"""Seconds for which pods stay on a node that is not ready."""
+
+
+def _node_loss(random: Random) -> list[Step]:
+    """One pod for each node, so that it is no chance whom a loss concerns."""
+    kind = random.choice(["Deployment", "StatefulSet", "DaemonSet"])
+    spec: Object = {} if kind == "DaemonSet" else {"replicas": 3}
+    if kind == "StatefulSet":
+        spec |= {"serviceName": "web", "podManagementPolicy": "Parallel"}
+    made = _workload(kind, **spec)
+    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+    pod = made["spec"]["template"]["spec"]
+    pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    pod["tolerations"] = [
+        {
+            "key": f"node.kubernetes.io/{state}",
+            "operator": "Exists",
+            "effect": "NoExecute",
+            "tolerationSeconds": _TOLERATED,
+        }
+        for state in ("not-ready", "unreachable")
+    ]
+    first = [made, *([_budget(random)] if random.random() < 0.5 else [])]
+    lost, state = random.choice(NODES), random.choice(["Unknown", "False"])
+    steps = [Step("apply", first), Step("lose", {"node": lost, "ready": state})]
+    if random.random() < 0.5:
+        steps += [Step("wait", _TOLERATED + 15)]
+    return [*steps, Step("lose", {"node": lost, "ready": "True"}), Step("wait", _TOLERATED + 15)]
+
+
 KINDS: Mapping[str, Callable[[Random], list[Step]]] = {
     "Deployment": _deployment,
     "StatefulSet": _stateful_set,
     "DaemonSet": _daemon_set,
     "Job": _job,
     "CronJob": _cron_job,
+    "HorizontalPodAutoscaler": _autoscaler,
+    "NodeLoss": _node_loss,
 }
 """How the steps of a story about each kind are drawn."""

@@ -13,14 +13,17 @@ from harness.engine.ports import ADMIN, Change, ChangeType
 from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.objects import name_of, namespace_of, uid_of
+from harness.world.loads import curves
 from harness.world.recorder import Recorder
 from tests.clusters.stories.acting import first_objects, take
-from tests.clusters.stories.facts import WORKLOADS, Watcher
+from tests.clusters.stories.facts import Watcher, event_text, is_told
 from tests.clusters.stories.kubelet import Pace, act, owes
 from tests.clusters.stories.story import Story
 
 __all__ = ["told_in_memory"]
 
+_REST = 5.0
+"""Seconds from a step to the rest after it where a controller looks again and again, about as many as on the real one."""
 _BEGIN = 20 * SECOND
 """Some seconds after the full minute, as on the real one."""
 
@@ -73,11 +76,20 @@ def told_in_memory(story: Story, kubernetes: str) -> list[dict[str, Any]]:
     facts = []
     for step in story.steps:
         answers = take(step, story, cluster.view, writer)
-        if step.verb == "wait":
-            engine.advance(step.value)
-        engine.settle()
+        if step.verb == "load":
+            for workload, curve in curves(
+                {ref.replace("/", f"/{story.name}/", 1): load for ref, load in step.value["of"].items()}
+            ):
+                cluster.put_load(workload, curve)
+        engine.advance(step.seconds)
+        if story.kind == "HorizontalPodAutoscaler":
+            engine.advance(_REST)
+        else:
+            engine.settle()
         watcher.events |= {
-            f"{event.object.kind}: {event.reason}" for event in recorder.events if event.object.kind in WORKLOADS
+            event_text(event.object.kind, event.reason, event.message, story.name)
+            for event in recorder.events
+            if is_told(event.object.kind, event.reason)
         }
         facts.append(watcher.rest(answers))
     return facts

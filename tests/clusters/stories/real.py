@@ -19,8 +19,9 @@ from harness.kube.scheduling.pods import is_terminal
 from harness.kube.workloads.job_pods import FINALIZER
 from lazyrecords import dataclass
 from tests.clusters.stories.acting import first_objects, take
-from tests.clusters.stories.facts import WORKLOADS, Watcher
+from tests.clusters.stories.facts import WORKLOADS, Watcher, event_text, is_told
 from tests.clusters.stories.kubelet import Pace, act, owes
+from tests.clusters.stories.metrics import MetricsServer
 from tests.clusters.stories.story import Story
 
 __all__ = ["Stage", "stage"]
@@ -33,6 +34,8 @@ _PATIENCE = 3
 """How many times as long a story waits in which pods have ended that their Job has not counted: a control plane that a loaded machine
 held up for that long is not at rest."""
 _LONGEST = 420.0
+_PUBLISH_EVERY = 1.0
+"""Seconds between two writes of what pods use."""
 _EARLY, _LATE = 10, 30
 """Seconds of a minute in which stories of CronJobs may begin, so that as many minutes begin in each of them."""
 
@@ -75,6 +78,9 @@ class Stage:
         self._feed = EventFeed(cluster.connection(ADMIN))
         self._feed.start()
         cluster.view.subscribe(self._hear)
+        self._metrics = MetricsServer(cluster.connection(ADMIN), cluster.view, cluster.version())
+        self._published = 0.0
+        cluster.view.subscribe(self._metrics.hear)
 
     def version(self) -> str:
         """The version of Kubernetes."""
@@ -131,7 +137,9 @@ class Stage:
         step = told.story.steps[told.step]
         told.moved = time.monotonic()
         told.answers = take(step, told.story, self._cluster.view, self._writer)
-        told.until = told.moved + float(step.value) if step.verb == "wait" else 0.0
+        if step.verb == "load":
+            self._metrics.load(told.story.name, step.value["of"])
+        told.until = told.moved + step.seconds
 
     def _hear(self, change: Change) -> None:
         obj = change.object
@@ -148,6 +156,9 @@ class Stage:
                 heapq.heappush(self._due, (told.pace.due(told.moved), place, name_of(obj), deed))
 
     def _serve(self) -> None:
+        if time.monotonic() - self._published > _PUBLISH_EVERY:
+            self._metrics.publish()
+            self._published = time.monotonic()
         while self._due and self._due[0][0] <= time.monotonic():
             _, place, name, deed = heapq.heappop(self._due)
             pod = self._cluster.view.get("Pod", name, place)
@@ -157,20 +168,21 @@ class Stage:
     def _take_events(self) -> None:
         for event in self._feed.take():
             told = self._told.get(namespace_of(event.object))
-            if told is not None and event.object["kind"] in WORKLOADS:
-                told.watcher.events.add(f"{event.object['kind']}: {event.reason}")
+            if told is not None and is_told(event.object["kind"], event.reason):
+                told.watcher.events.add(event_text(event.object["kind"], event.reason, event.message, told.story.name))
 
     def _tidy(self) -> None:
         """Removes what the stories have left, without waiting for it."""
         names = list(self._told)
         self._told = {}
+        self._metrics.forget()
         for name in names:
             for obj in (*_all(self._cluster, name),):
                 _delete(self._writer, obj)
 
 
 def _all(cluster: ApiServerCluster, name: str) -> Iterator[Object]:
-    for kind in ("CronJob", "Job", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "PodDisruptionBudget"):
+    for kind in WORKLOADS:
         yield from cluster.view.list(kind, namespace=name)
     yield from (node for node in cluster.view.list("Node") if name_of(node).rpartition("-")[0] == name)
     yield from cluster.view.list("Pod", namespace=name)

@@ -18,10 +18,15 @@ Object = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Step:
     """One key of what happens: apply (objects), patch and delete (kind, name), cordon, uncordon, taint, untaint and remove (a node), evict
-    (how many pods), wait (seconds)."""
+    (how many pods), load (of workloads, and seconds), lose (the readiness of a node), wait (seconds)."""
 
     verb: str
     value: Any
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the step takes before the story rests."""
+        return float({"wait": lambda: self.value, "load": lambda: self.value["seconds"]}.get(self.verb, float)())
 
 
 @dataclass(frozen=True, slots=True)

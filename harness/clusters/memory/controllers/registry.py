@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.clusters.memory.controllers.autoscalers import Autoscalers
 from harness.clusters.memory.controllers.cron_jobs import CronJobs
 from harness.clusters.memory.controllers.garbage_collection import GarbageCollector
 from harness.clusters.memory.controllers.jobs import Jobs
@@ -20,29 +21,25 @@ from harness.engine.engine import Controller
 from harness.engine.ports import Sink, View, Writer
 from harness.kube.api.versions import Version
 
-__all__ = ["controllers"]
+__all__ = ["controllers", "tools_of"]
 
 
-def controllers(
-    view: View,
-    writer: Writer,
-    sink: Sink,
-    clock: Clock,
-    exists: Callable[[str], bool],
-    version: Callable[[], Version],
-) -> list[Controller]:
-    """Return all controllers of one cluster.
+def tools_of(view: View, writer: Writer, sink: Sink, clock: Clock, version: Callable[[], Version]) -> Tools:
+    """Return the tools that the controllers of one cluster share; `version` is the Kubernetes version that they are of now."""
+    return Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)
 
-    `exists` tells whether an object of this uid is stored, `version` is the Kubernetes version that they are of now.
-    """
-    tools = Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)
+
+def controllers(tools: Tools, exists: Callable[[str], bool], autoscalers: Autoscalers) -> list[Controller]:
+    """Return all controllers of one cluster; `exists` tells whether an object of this uid is stored."""
+    view, writer, clock = tools.view, tools.writer, tools.clock
     return [
         NodeLifecycle(view, writer, clock),
         NodeLabels(view, writer),
         Workloads(tools),
         Jobs(tools),
         CronJobs(tools),
+        autoscalers,
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, clock, exists),
-        DisruptionBudgets(view, writer, sink, clock),
+        DisruptionBudgets(view, writer, tools.sink, clock),
     ]

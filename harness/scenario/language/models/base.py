@@ -56,6 +56,7 @@ _HOMES = {
     "disruption": ("Disrupted", "NotDisrupted"),
     "header": ("Case", "ExpectedFailure"),
     "labels": ("LabelTable",),
+    "loads": ("LoadPoint",),
     "moments": ("Always", "Elapsed", "Eventually", "Never"),
     "observed": (
         *("AzureExpectation", "Cost", "Events", "Log", "Metric", "NodeClaims", "NodeExpectation", "Objects", "Pods"),

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Flag, Integer, Later, Model, Text, no_entries, no_items
+from harness.scenario.language.models.base import Flag, Integer, Later, Model, Reference, Text, no_entries, no_items
+from harness.scenario.language.models.loads import GivenLoad
 
 if TYPE_CHECKING:
     from harness.scenario.language.models.agent_pools import AgentPool, AutoScalerProfile
@@ -60,6 +61,11 @@ class Given(Model):
     )
     simulation: Later["Simulation"] | None = Field(None, description="How long the scheduling simulation takes.")
     timing: Later["GivenTiming"] | None = Field(None, description="How long launches, boots and registrations take.")
+    load: dict[Reference, GivenLoad] = Field(
+        default_factory=no_entries,
+        description="What the pods of workloads with a HorizontalPodAutoscaler have to do, as in the step `load`; or a list of "
+        "{at: 10m, load: 80%}, over the time of the world.",
+    )
     storage_classes: Flag | None = Field(
         None, description="Whether the StorageClasses of disks that AKS makes are there; true when absent."
     )

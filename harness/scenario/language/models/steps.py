@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Integer, Later, Model, Reference, Text
+from harness.scenario.language.models.loads import LoadValue
 
 if TYPE_CHECKING:
     from harness.scenario.language.models.agent_pools import AgentPoolStep
@@ -95,6 +96,11 @@ class StepMap(Model):
         None, description="A condition of an object's status is this from now on; its time is that of the step."
     )
     scale: Later["Scale"] | None = Field(None, description="A new number of replicas.")
+    load: dict[Reference, LoadValue] | None = Field(
+        None,
+        description="What the ready pods of a workload have to do together from here on, so that its HorizontalPodAutoscaler scales it: "
+        "{Deployment/web: 150%}, a share of what the pods of its first size request, or {Deployment/web: {cpu: 6, memory: 12Gi}}.",
+    )
     crds: Text | None = Field(
         None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."
     )

@@ -1,0 +1,101 @@
+"""The load of workloads in scenarios: what is refused, what is simulated, and what is said not to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.reading.problems import ScenarioError
+from harness.scenario.language.cases import Case
+from harness.scenario.language.files import load, load_text
+from harness.scenario.language.inputs import world_arguments
+
+DEPLOYMENT = """
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: web}]}
+"""
+AUTOSCALER = """
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 10
+"""
+THEN = "\nthen: [{objects: {kind: Pod, count: 1}}]\n"
+NOT_SIMULATED = "not simulated: HorizontalPodAutoscaler web (replicas stay as written)"
+
+
+def cases(header: str, *manifests: str) -> Sequence[Case]:
+    (scenario,) = load_text(f"scenario: s\n{header}{THEN}{''.join(manifests)}", file="s.yaml")
+    return scenario.cases
+
+
+def test_without_a_load_it_is_said_that_nothing_scales() -> None:
+    (case,) = cases("", DEPLOYMENT, AUTOSCALER)
+    assert case.notes == (NOT_SIMULATED,)
+    assert not case.needs_virtual_time
+
+
+@pytest.mark.parametrize(
+    "header", ["given: {load: {Deployment/web: 80%}}", "when: [{load: {Deployment/web: {cpu: 2, memory: 60%}}}]"]
+)
+def test_with_a_load_it_is_simulated(header: str) -> None:
+    (case,) = cases(header, DEPLOYMENT, AUTOSCALER)
+    assert case.notes == ()
+    assert case.needs_virtual_time
+
+
+def test_an_autoscaler_of_a_file_is_simulated_too(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(DEPLOYMENT + AUTOSCALER, encoding="utf-8")
+    for given, notes in (("", (NOT_SIMULATED,)), (", load: {Deployment/web: 80%}", ())):
+        path = tmp_path / "s.yaml"
+        path.write_text(f"scenario: s\ngiven: {{manifests: [m.yaml]{given}}}{THEN}", encoding="utf-8")
+        ((case,),) = [scenario.cases for scenario in load(path, "s.yaml")]
+        assert case.notes == notes
+        assert [manifest.kind for manifest in case.manifests][1:] == ["HorizontalPodAutoscaler"] * (not notes)
+
+
+def test_a_curve_has_its_moments_in_seconds() -> None:
+    points = "[{at: 0s, load: 40%}, {at: 10m, load: {cpu: 6}}]"
+    (case,) = cases(f"given: {{load: {{Deployment/web: {points}}}}}", DEPLOYMENT, AUTOSCALER)
+    expected = [{"at": 0.0, "load": "40%"}, {"at": 600.0, "load": {"cpu": "6"}}]
+    assert world_arguments(case.given)["loads"] == {"Deployment/web": expected}
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("given: {load: {Deployment/web: 80}}", "a load such as 80% or {cpu: 80%, memory: 6Gi} is expected, not '80'"),
+        ("given: {load: {Deployment/web: {gpu: 1}}}", "a load is one of cpu and memory, not 'gpu'"),
+        ("given: {load: {Deployment/web: [{load: 80%}]}}", "load.Deployment/web[0].at: 'at' is missing"),
+        (
+            "when: [{load: {Deployment/web: {cpu: much}}}]",
+            "cpu: a share such as 80% or a quantity is expected, not 'much'",
+        ),
+        ("given: {load: {Deployment/wbe: 80%}}", "did you mean 'Deployment/web'"),
+        ("when: [{load: {DaemonSet/web: 80%}}]", "a DaemonSet has no load"),
+    ],
+)
+def test_a_load_that_is_none_is_a_mistake(header: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        cases(header, DEPLOYMENT, AUTOSCALER)
+    (problem,) = refused.value.problems
+    assert message in str(problem)
+
+
+def test_a_load_by_which_nothing_scales_is_a_mistake() -> None:
+    with pytest.raises(
+        ScenarioError, match="no HorizontalPodAutoscaler scales Deployment/web, so its load changes nothing"
+    ):
+        cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT)
