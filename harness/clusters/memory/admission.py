@@ -21,6 +21,7 @@ from harness.kube.admission.defaults import (
     default_pod,
     default_storage,
 )
+from harness.kube.admission.immutability import claim_change_errors, workload_change_errors
 from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
 from harness.kube.admission.pod_validation import pod_annotation_errors, pod_spec_errors
 from harness.kube.admission.runtime_class import (
@@ -36,7 +37,7 @@ from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, aggregate, go_json
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of
+from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of, status_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
@@ -240,6 +241,11 @@ def _validated(
         errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         errors.extend(_workload_errors(request, new, old, merged=merged))
+        if old is not None:
+            started = "startTime" in status_of(old)
+            errors.extend(workload_change_errors(request.kind.kind, spec_of(new), spec_of(old), started=started))
+    elif request.kind.kind == "PersistentVolumeClaim" and old is not None and spec_of(new) != spec_of(old):
+        errors.extend(claim_change_errors(new, old))
     if request.kind.kind == "Pod" and not request.subresource:
         present = annotations_of(old) if old is not None else {}
         errors.extend(
