@@ -63,9 +63,9 @@ def workload_change_errors(
     elif kind == "Job":
         yield from _completions_errors(spec, old)
         yield from _fixed(spec, old, "selector")
-        template, before = (_template(each, movable=bool(old.get("suspend"))) for each in (spec, old))
+        template, before = (_template(side, movable=bool(old.get("suspend"))) for side in (spec, old))
         if started and old.get("suspend"):
-            template, before = (_template(each, movable=False) for each in (spec, old))
+            template, before = (_template(side, movable=False) for side in (spec, old))
         if template != before:
             yield _SPEC.child("template").invalid(spec.get("template"), _IMMUTABLE)
         for field in _OF_JOBS:
@@ -95,14 +95,14 @@ def claim_change_errors(claim: Mapping[str, Any], old: Mapping[str, Any]) -> Ite
         free.add("storageClassName")
     if bound:
         free.add("volumeAttributesClassName")
-    compared = [{field: value for field, value in each.items() if field not in free} for each in (spec, before)]
+    compared = [{field: value for field, value in side.items() if field not in free} for side in (spec, before)]
     if bound:
-        compared = [{**each, "resources": _without_storage(each.get("resources") or {})} for each in compared]
+        compared = [{**side, "resources": _without_storage(side.get("resources") or {})} for side in compared]
     if _plain(compared[0]) != _plain(compared[1]):
         yield _SPEC.forbidden(_CLAIM)
-    asked, asked_before = _storage(spec), _storage(before)
+    size, size_before = _storage(spec), _storage(before)
     held = Quantity.parse(((old.get("status") or {}).get("capacity") or {}).get("storage") or "0")
-    if asked < asked_before and asked <= held:
+    if size < size_before and size <= held:
         place = _SPEC.child("resources").child("requests").child("storage")
         yield place.forbidden("field can not be less than status.capacity")
     mode, mode_before = spec.get("volumeMode"), before.get("volumeMode")
@@ -135,7 +135,7 @@ def _template(spec: Mapping[str, Any], *, movable: bool) -> Any:
     pod = {**_POD, **_stated(template.get("spec") or {})}
     pod.pop("serviceAccount", None)
     for field in ("containers", "initContainers"):
-        pod[field] = [_container(each, movable=movable) for each in pod.get(field) or ()]
+        pod[field] = [_container(container, movable=movable) for container in pod.get(field) or ()]
     pod["volumes"] = [_volume(volume) for volume in pod.get("volumes") or ()]
     metadata = template.get("metadata") or {}
     shown = {field: metadata.get(field) for field in ("labels", "annotations")}
