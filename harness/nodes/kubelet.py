@@ -19,10 +19,11 @@ from harness.engine.ports import (
     View,
     Writer,
 )
-from harness.kube.api.objects import Object, conditions_of
+from harness.kube.api.objects import Object, condition_is, conditions_of
 from harness.kube.api.status import ApiError
 from harness.kube.api.strategic import conditions_in_place
 from harness.nodes.boot import BootError, BootPlan, boot_plan
+from harness.nodes.lost_pods import mark_pods
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import (
     KUBELET_CONDITIONS,
@@ -176,6 +177,8 @@ class Kubelets:
             if condition["type"] in KUBELET_CONDITIONS
         ]
         writer.patch("Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status")
+        if condition_is(node, "Ready"):
+            mark_pods(node, self._view, writer, self._sink, now)
         if silence.gone:
             writer.delete("Node", name)
         return DONE

@@ -332,7 +332,9 @@ def _rules(random: Random, windows: list[int]) -> Object:
     return rules
 
 
-_TOLERATED = 15
+_SEEN = 8
+"""Seconds in which the real controller looks at each node at least once, and no pod goes."""
+_TOLERATED = 20
 """Seconds for which pods stay on a node that is not ready."""
 
 
@@ -357,10 +359,10 @@ def _node_loss(random: Random) -> list[Step]:
     ]
     first = [made, *([_budget(random)] if random.random() < 0.5 else [])]
     lost, state = random.choice(NODES), random.choice(["Unknown", "False"])
-    steps = [Step("apply", first), Step("lose", {"node": lost, "ready": state})]
+    steps = [Step("apply", first), Step("lose", {"node": lost, "ready": state, "seconds": _SEEN})]
     if random.random() < 0.5:
-        steps += [Step("wait", _TOLERATED + 15)]
-    return [*steps, Step("lose", {"node": lost, "ready": "True"}), Step("wait", _TOLERATED + 15)]
+        steps += [Step("wait", _TOLERATED + 10)]
+    return [*steps, Step("lose", {"node": lost, "ready": "True", "seconds": _TOLERATED + 10})]
 
 
 KINDS: Mapping[str, Callable[[Random], list[Step]]] = {

@@ -26,7 +26,9 @@ class Step:
     @property
     def seconds(self) -> float:
         """Return how long the step takes before the story rests."""
-        return float({"wait": lambda: self.value, "load": lambda: self.value["seconds"]}.get(self.verb, float)())
+        return float(
+            self.value if self.verb == "wait" else self.value["seconds"] if self.verb in ("load", "lose") else 0
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,63 @@
+"""Pods of a machine that stops: marked not ready when its Node is Unknown, driven out five minutes later."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.kube.api.objects import condition, condition_is, name_of
+from harness.testing import nodeclass, nodepool, pod
+from harness.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    made = World()
+    made.apply(nodeclass(), nodepool(), pod("web"))
+    made.settle()
+    return made
+
+
+def stop(world: World) -> str:
+    (machine,) = world.list("Node")
+    vm_id = machine["spec"]["providerID"].removeprefix("azure://")
+    world.cloud.request("POST", f"{vm_id}/powerOff", query={"api-version": "2025-04-01"})
+    return name_of(machine)
+
+
+def told(world: World) -> list[tuple[str, str, str]]:
+    events = [event for event in world.events if event.reason == "NodeNotReady"]
+    return [(event.object.kind, event.object.name, event.message) for event in events]
+
+
+def test_they_are_marked_when_their_node_is_silent(world: World) -> None:
+    before = condition(world.get("Pod", "web") or {}, "Ready") or {}
+    node = stop(world)
+    world.advance(30)
+    assert condition(world.get("Pod", "web") or {}, "Ready") == before
+    world.advance(30)
+    after = condition(world.get("Pod", "web") or {}, "Ready") or {}
+    assert after["status"] == "False"
+    assert after["lastTransitionTime"] > before["lastTransitionTime"]
+    assert told(world) == [
+        ("Node", node, f"Node {node} status is now: NodeNotReady"),
+        ("Pod", "web", "Node is not ready"),
+    ]
+
+
+def test_they_go_when_they_are_no_longer_tolerated(world: World) -> None:
+    stop(world)
+    world.advance(60)
+    world.advance(260)
+    assert "deletionTimestamp" not in (world.get("Pod", "web") or {})["metadata"]
+    world.advance(60)
+    assert "deletionTimestamp" in (world.get("Pod", "web") or {})["metadata"]
+
+
+def test_a_kubelet_that_is_not_ready_marks_nothing(world: World) -> None:
+    (machine,) = world.list("Node")
+    others = [each for each in machine["status"]["conditions"] if each["type"] != "Ready"]
+    ready = {**(condition(machine, "Ready") or {}), "status": "False"}
+    world.report(machine, {"status": {"conditions": [*others, ready]}})
+    world.advance(60)
+    assert condition_is(world.get("Pod", "web") or {}, "Ready")
+    assert told(world) == []
