@@ -132,7 +132,7 @@ def _rest(spec: Mapping[str, Any]) -> Any:
 def _template(spec: Mapping[str, Any], *, movable: bool) -> Any:
     """Return the template of a spec with the server's defaults; `movable`: without the fields that a suspended Job may change."""
     template = spec.get("template") or {}
-    pod = {**_POD, **_stated(template.get("spec") or {})}
+    pod = _laid_over(_POD, template.get("spec") or {})
     pod.pop("serviceAccount", None)
     for field in ("containers", "initContainers"):
         pod[field] = [_container(container, movable=movable) for container in pod.get(field) or ()]
@@ -148,13 +148,13 @@ def _container(container: Mapping[str, Any], *, movable: bool) -> dict[str, Any]
     image = str(container.get("image") or "")
     tag = image.rpartition("/")[2].partition(":")[2]
     pulled = "IfNotPresent" if "@" in image or tag not in ("", "latest") else "Always"
-    made = {**_CONTAINER, "imagePullPolicy": pulled, **_stated(container)}
+    made = _laid_over({**_CONTAINER, "imagePullPolicy": pulled}, container)
     for field in _PROBES:
         if made.get(field):
-            made[field] = {**_PROBE, **_stated(made[field])}
+            made[field] = _laid_over(_PROBE, made[field])
             if made[field].get("httpGet"):
-                made[field]["httpGet"] = {"path": "/", "scheme": "HTTP", **_stated(made[field]["httpGet"])}
-    made["ports"] = [{"protocol": "TCP", **_stated(port)} for port in made.get("ports") or ()]
+                made[field]["httpGet"] = _laid_over({"path": "/", "scheme": "HTTP"}, made[field]["httpGet"])
+    made["ports"] = [_laid_over({"protocol": "TCP"}, port) for port in made.get("ports") or ()]
     made["env"] = [_variable(variable) for variable in made.get("env") or ()]
     resources = dict(made.pop("resources", None) or {})
     if not movable:
@@ -166,19 +166,20 @@ def _variable(variable: Mapping[str, Any]) -> Mapping[str, Any]:
     source = variable.get("valueFrom") or {}
     if not source.get("fieldRef"):
         return variable
-    return {**variable, "valueFrom": {**source, "fieldRef": {"apiVersion": "v1", **_stated(source["fieldRef"])}}}
+    return {**variable, "valueFrom": {**source, "fieldRef": _laid_over({"apiVersion": "v1"}, source["fieldRef"])}}
 
 
 def _volume(volume: Mapping[str, Any]) -> dict[str, Any]:
     made = dict(volume)
     for field in _FILES:
         if made.get(field):
-            made[field] = {"defaultMode": 420, **_stated(made[field])}
+            made[field] = _laid_over({"defaultMode": 420}, made[field])
     return made
 
 
-def _stated(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in fields.items() if value is not None}
+def _laid_over(defaults: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields with the defaults of those that are absent or null."""
+    return {**defaults, **{field: value for field, value in fields.items() if value is not None}}
 
 
 def _plain(value: Any, *, amounts: bool = False) -> Any:

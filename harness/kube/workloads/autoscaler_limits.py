@@ -172,10 +172,10 @@ def _paced(
 
 def _limit(history: History, rules: Mapping[str, Any], current: int, now: int, *, rises: bool) -> int:
     """Return how far the policies let the size go (calculateScaleUpLimitWithScalingRules and its counterpart)."""
-    select = rules["selectPolicy"]
+    select: str = rules["selectPolicy"]
     if select == "Disabled":
         return current
-    proposed = []
+    proposed: list[int] = []
     for policy in rules["policies"]:
         cutoff = now - policy["periodSeconds"] * _SECOND
         start = current - _changed(history.ups, cutoff) + _changed(history.downs, cutoff)
