@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,11 @@ KEYS = {
 OF_KUBERNETES = {value for name, value in vars(labels).items() if name.isupper()}
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
+@lru_cache(maxsize=10_000)
+def _texts(path: Path) -> Sequence[tuple[int, str]]:
+    """The texts of a module, which is read once for all that is looked for."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [(node.lineno, node.value) for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str]
 
 
 def _retyped(texts: set[str], *homes: str) -> list[str]:

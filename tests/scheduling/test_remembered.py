@@ -26,6 +26,8 @@ def test_a_result_is_computed_once_for_each_owner_and_each_argument() -> None:
             "a x", "a y", None, "b x", "b y", None,
         ]  # fmt: skip
     assert asked == [(name, reason) for name in "ab" for reason in ("x", "y", "none")]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'reason'"):
+        about(first, reason="x")  # type: ignore[call-arg]
 
 
 def test_a_result_is_computed_anew_where_it_rests_on_another_object_though_an_equal_one() -> None:

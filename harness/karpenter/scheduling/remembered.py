@@ -5,13 +5,14 @@ where it rests on something else as well, which :func:`remembered_while_same` co
 """
 
 from collections.abc import Callable, Hashable
+from functools import update_wrapper
 from operator import is_
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, TypeVarTuple
 
 __all__ = ["Memory", "Result", "remembered", "remembered_while_same"]
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
 class Memory(dict[Hashable, Any]):
@@ -27,29 +28,34 @@ class _Owner(Protocol):
 O = TypeVar("O", bound=_Owner)  # noqa: E741 - the owner
 
 
-def remembered(compute: Callable[Concatenate[O, P], T]) -> Callable[Concatenate[O, P], T]:
-    """Compute once for each owner, which is the first argument, and each of the other arguments, which are hashable."""
+def remembered(compute: Callable[[O, *Ts], T]) -> Callable[[O, *Ts], T]:
+    """Compute once for each owner, which is the first argument, and each of the other arguments, which are hashable.
 
-    def remembering(owner: O, /, *about: P.args, **no_names: P.kwargs) -> T:
+    Arguments go by place: a name would be no part of what the result is about.
+    """
+
+    def remembering(owner: O, /, *about: *Ts) -> T:
         memory, key = owner.remembered, (compute, *about)
         if key not in memory:
-            memory[key] = compute(owner, *about, **no_names)
+            memory[key] = compute(owner, *about)
         result: T = memory[key]
         return result
 
+    update_wrapper(remembering, compute)
     return remembering
 
 
-def remembered_while_same(compute: Callable[Concatenate[O, P], T]) -> Callable[Concatenate[O, P], T]:
+def remembered_while_same(compute: Callable[[O, *Ts], T]) -> Callable[[O, *Ts], T]:
     """Compute for each owner, which is the first argument, and anew where one of the others is not the very object of last time."""
 
-    def remembering(owner: O, /, *rests_on: P.args, **no_names: P.kwargs) -> T:
+    def remembering(owner: O, /, *rests_on: *Ts) -> T:
         memory = owner.remembered
         last: tuple[tuple[object, ...], T] | None = memory.get(compute)
         if last is None or not all(map(is_, last[0], rests_on)):
-            last = memory[compute] = rests_on, compute(owner, *rests_on, **no_names)
+            last = memory[compute] = rests_on, compute(owner, *rests_on)
         return last[1]
 
+    update_wrapper(remembering, compute)
     return remembering
 
 
