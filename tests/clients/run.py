@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.clients import coverage
+from tests.clients import coverage, terraform_plans
 
 ROOT = Path(__file__).parents[2]
 STATES = ("works", "wrong", "missing", "left out")
@@ -91,6 +91,9 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     yield "JavaScript SDKs", command if (scripts / "node_modules").exists() else f"{scripts / 'node_modules'} {made}"
     program = ROOT / "tests" / "clients" / "go"
     yield "Go SDK", ["go", "-C", str(program), "run", "."] if shutil.which("go") else "Go is not in PATH"
+    plans = [sys.executable, "-m", "tests.clients.terraform_plans", str(folder / "terraform")]
+    needed = terraform_plans.needed(os.environ, venv / "terraform")
+    yield terraform_plans.CLIENT, needed if isinstance(needed, str) else [*plans, *needed]
 
 
 def main() -> int:

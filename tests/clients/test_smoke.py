@@ -12,7 +12,15 @@ from tests.clients.operation import MOST
 from tests.clients.run import ask, clients, served
 from tests.clients.test_pages import VENV
 
-CLIENTS = ("Python SDKs", "az CLI", "az documentation", "Karpenter's guide", "JavaScript SDKs", "Go SDK")
+CLIENTS = (
+    "Python SDKs",
+    "az CLI",
+    "az documentation",
+    "Karpenter's guide",
+    "JavaScript SDKs",
+    "Go SDK",
+    "Terraform azapi",
+)
 SOME = 12
 
 
