@@ -28,7 +28,7 @@ from harness.karpenter.releases import (
 )
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling.pods.default_spread import scheduler_config_problem
-from harness.kube.api.versions import version_mistake
+from harness.kube.api.versions import Version, version_mistake
 from harness.wording import did_you_mean
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
@@ -177,11 +177,16 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
 
 
 _BUFFERS = "CapacityBuffer"
+_ALLOCATES = Version(1, 14)
+"""The first core whose scheduler allocates devices (core pkg/controllers/provisioning/provisioner.go)."""
 
 
 def _unstartable(typed: Mapping[str, Any], release: str) -> InputMistake | None:
-    """Return the mistake of a feature gate with which the release does not start."""
+    """Return the mistake of an option with which the release does not start, or does what is not simulated."""
     core, path = provider(release).core, ("options", "feature-gates")
+    if typed.get("ignore_resource_claims") is False and Version.parse(core.version) >= _ALLOCATES:
+        problem = f"Karpenter allocates devices in {release} with ignore-dra-requests=false, which is not simulated"
+        return InputMistake(("options", "ignore-dra-requests"), problem, "set ignore-dra-requests=true, the default")
     gates = typed.get("feature_gates")
     if not isinstance(gates, Mapping):
         return None

@@ -220,6 +220,7 @@ class Karpenter:
         return SchedulingOptions(
             preference_policy=options.preference_policy,
             min_values_policy=options.min_values_policy,
+            ignore_resource_claims=options.ignore_resource_claims,
             default_spread=default_constraints(options.scheduler_config),
             writes_deletion_costs=options.gate(DELETION_COSTS),
             choose=rng.stream("labels").randrange,

@@ -35,6 +35,7 @@ def test_a_release_lists_its_own_options(capsys: pytest.CaptureFixture[str]) -> 
         "additional-tags",
         "aks-machines-pool-name",
         "dns-service-ip",
+        "ignore-dra-requests",
         "linux-admin-username",
         "min-values-policy",
         "node-osdisk-diskencryptionset-id",

@@ -18,6 +18,7 @@ from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity
 from harness.kube.admission.workload_defaults import with_generated_selector
+from harness.kube.api.builtin_kinds import unserved
 from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Key, Object, copy_json, differ, frozen, is_held
 from harness.kube.api.status import ApiError, already_exists, conflict, not_found, not_served, precondition_failed
@@ -49,7 +50,7 @@ class Store(Objects):
         new = dict(frozen(obj))
         kind = served(new.get("apiVersion") or "", new.get("kind") or "")
         if kind is None:
-            message = f'no matches for kind "{new.get("kind")}" in version "{new.get("apiVersion")}"'
+            message = unserved(new.get("apiVersion") or "", new.get("kind") or "")
             raise ApiError(404, "NotFound", message)
         meta = new.get("metadata")
         meta = new["metadata"] = dict(meta) if isinstance(meta, dict) else {}

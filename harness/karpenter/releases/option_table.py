@@ -137,6 +137,13 @@ OPTIONS: tuple[Option, ...] = (
         since="1.6.1",
     ),
     Option(
+        "ignore_resource_claims",
+        "ignore-dra-requests",
+        "",
+        "`false`: pods that claim devices get Nodes, too, as if they claimed none",
+        since="1.7.0",
+    ),
+    Option(
         "scheduler_config",
         "scheduler-config",
         "schedulerConfig",

@@ -58,6 +58,7 @@ class ProviderOptions:
     subscription_id: str = "00000000-1111-2222-3333-444444444444"
     preference_policy: str = "Respect"
     min_values_policy: str = STRICT
+    ignore_resource_claims: bool = True
     scheduler_config: Mapping[str, Any] = field(default_factory=dict)
     legacy_node_repair: bool = False
     batch_idle_seconds: float = 1.0

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from harness.kube.api.kinds import KINDS
 
-__all__ = ["BUILT_IN_GROUPS", "CONSEQUENCES", "NOT_KEPT", "kept_as"]
+__all__ = ["BUILT_IN_GROUPS", "CONSEQUENCES", "NOT_KEPT", "kept_as", "unserved"]
 
 NOT_KEPT: Mapping[str, tuple[str, ...]] = {
     "": ("Binding", "ComponentStatus", "Event"),
@@ -40,8 +40,9 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
 
 CONSEQUENCES: Mapping[str, str] = {
     "HorizontalPodAutoscaler": "replicas stay as written",
-    "ResourceClaim": "devices are not allocated",
-    "ResourceClaimTemplate": "devices are not allocated",
+    **dict.fromkeys(
+        ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"), "devices are not allocated"
+    ),
 }
 """Consequences of the absence of a kind for pods and Nodes, of kinds that can have any."""
 
@@ -51,6 +52,14 @@ _MOVED: Mapping[str, tuple[str, ...]] = {
 
 BUILT_IN_GROUPS = frozenset({*NOT_KEPT, *(kind.group for kind in KINDS.values() if not kind.custom)})
 """The API groups that are Kubernetes' own. All others are somebody's CustomResourceDefinitions."""
+
+
+def unserved(api_version: str, kind: str) -> str:
+    """Return the refusal of an object whose kind is not served: that of an API server, or, where a real one has the kind, our own."""
+    if kind in NOT_KEPT.get(api_version.rpartition("/")[0], ()):
+        meaning = CONSEQUENCES.get(kind)
+        return f"{kind} of {api_version} is not simulated" + (f": {meaning}" if meaning else "")
+    return f'no matches for kind "{kind}" in version "{api_version}"'
 
 
 def kept_as(group: str, kind: str) -> str | None:
