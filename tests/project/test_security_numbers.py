@@ -54,4 +54,4 @@ def test_a_bound_of_the_page_is_that_of_the_code(sentence: str, number: bool) ->
 
 def test_every_limit_that_the_environment_raises_is_in_the_table() -> None:
     table = PAGE.partition("| name | the most, by itself |")[2].partition("```")[0]
-    assert re.findall(r"\| `(\w+)` \|", table) == [limit.name for limit in LIMITS]
+    assert re.findall(r"\| `([\w-]+)` \|", table) == [limit.name for limit in LIMITS]
