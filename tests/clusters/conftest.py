@@ -94,6 +94,7 @@ class RealClusters:
         self._broken: dict[str, str] = {}
         self._required = required
         self._used: list[str] = []
+        self._had_worlds: set[str] = set()
 
     def get(self, name: str) -> RealCluster:
         if name not in {*self._started, *self._missing, *self._broken}:
@@ -111,9 +112,23 @@ class RealClusters:
             absent(self._missing[name], self._required)
         return self._started[name]
 
+    def for_worlds(self, name: str) -> RealCluster:
+        """Return a cluster for tests whose World leaves behind what it made."""
+        self._had_worlds.add(name)
+        return self.get(name)
+
+    def for_subjects(self, name: str) -> RealCluster:
+        """Return a cluster without what worlds have left there: whole sentences of the scheduler count every Node."""
+        cluster = self.get(name)
+        if name in self._had_worlds:
+            World(cluster=attach(cluster))  # which begins by emptying it
+            self._had_worlds.remove(name)
+        return cluster
+
     def end(self, name: str) -> None:
         """Ends one, which the next test that asks for it starts again: for tests that need the room of the machine."""
         cluster = self._started.pop(name, None)
+        self._had_worlds.discard(name)
         if cluster is not None:
             self._used.append(str(Usage.of_cluster(cluster)))
             cluster.stop()
@@ -158,7 +173,7 @@ def subject_of(name: str, request: pytest.FixtureRequest) -> Iterator[Subject]:
         return
     if not request.config.getoption("--run-clusters", default=False):
         pytest.skip(f"{name}: a real cluster, asked for with --run-clusters")
-    cluster = request.getfixturevalue("real_clusters").get(name)
+    cluster = request.getfixturevalue("real_clusters").for_subjects(name)
 
     def step() -> None:
         cluster.view.pump()

@@ -344,7 +344,7 @@ def real(request: pytest.FixtureRequest) -> ApiServerCluster:
     if not request.config.getoption("--run-clusters", default=False):
         pytest.skip("a real API server, asked for with --run-clusters")
     clusters: RealClusters = request.getfixturevalue("real_clusters")
-    cluster = clusters.get("apiserver")
+    cluster = clusters.for_worlds("apiserver")
     assert isinstance(cluster, ApiServerCluster)
     return cluster
 

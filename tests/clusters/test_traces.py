@@ -79,14 +79,14 @@ def test_a_trace_of_an_api_server_differs_in_nothing(real_clusters: RealClusters
     path = tmp_path / "case.yaml"
     path.write_text(SPOT)
     (case,) = load(path, path.name)[0].cases
-    found = compare_traces(*both(case, real_clusters.get("apiserver")))
+    found = compare_traces(*both(case, real_clusters.for_worlds("apiserver")))
     assert [what for what, _, _ in found.situations] == ["cluster"]
     assert list(found.differences) == []
 
 
 @pytest.mark.parametrize(("file", "name"), OF_EACH_FOLDER)
 def test_of_each_folder(file: str, name: str, real_clusters: RealClusters) -> None:
-    memory, server = both(case_of(file, name, "simulated-kubelets"), real_clusters.get("apiserver"))
+    memory, server = both(case_of(file, name, "simulated-kubelets"), real_clusters.for_worlds("apiserver"))
     found = compare_traces(memory, server)
     assert list(found.differences) == []
     written = {(fact.object, fact.by) for fact in server.facts_of(Write) if fact.object.startswith("Node/")}
@@ -97,7 +97,7 @@ def test_of_each_folder(file: str, name: str, real_clusters: RealClusters) -> No
 @pytest.mark.parametrize(("file", "name"), WITH_KUBELETS)
 def test_real_kubelets(file: str, name: str, real_clusters: RealClusters) -> None:
     """Their writes have their identity; only what a container cannot be differs."""
-    memory, kind = both(case_of(file, name), real_clusters.get("kind"))
+    memory, kind = both(case_of(file, name), real_clusters.for_worlds("kind"))
     found = compare_traces(memory, kind)
     assert told(found) == []
     assert {one.kept for one in found.differences} <= {

@@ -51,7 +51,7 @@ def factory(request: pytest.FixtureRequest) -> Iterator[Any]:
         if not request.config.getoption("--run-clusters", default=False):
             pytest.skip("a real cluster, asked for with --run-clusters")
         clusters: RealClusters = request.getfixturevalue("real_clusters")
-        remote: Attachable = clusters.get(request.param)
+        remote: Attachable = clusters.for_worlds(request.param)
         yield attach(remote)
 
 
