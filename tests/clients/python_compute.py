@@ -153,6 +153,36 @@ def _(c: Any) -> None:
     assert list(c.compute.virtual_machine_scale_sets.list_all()) == []
 
 
+@_operation("compute vmss vms.attach_detach_data_disks")
+def _(c: Any) -> None:
+    address = {"name": "ip", "properties": {"subnet": {"id": c.place.subnet}}}
+    interface = {"name": "nic", "properties": {"primary": True, "ipConfigurations": [address]}}
+    image = {"publisher": "Canonical", "offer": "ubuntu-24_04-lts", "sku": "server", "version": "latest"}
+    profile = {
+        "osProfile": {"computerNamePrefix": "s", "adminUsername": "azureuser"},
+        "storageProfile": {"imageReference": image, "osDisk": {"createOption": "FromImage"}},
+        "networkProfile": {"networkInterfaceConfigurations": [interface]},
+    }
+    body = {
+        "location": c.place.location,
+        "sku": {"name": "Standard_D2s_v5", "capacity": 1},
+        "properties": {"upgradePolicy": {"mode": "Manual"}, "virtualMachineProfile": profile},
+    }
+    c.compute.virtual_machine_scale_sets.begin_create_or_update(c.place.group, "s", body).result()
+    empty = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
+    disk = {"location": c.place.location, "properties": empty}
+    made = c.compute.disks.begin_create_or_update(c.place.group, "of-instance", disk).result()
+    instances = c.compute.virtual_machine_scale_set_vms
+    change = instances.begin_attach_detach_data_disks
+    attached = change(c.place.group, "s", "0", {"dataDisksToAttach": [{"diskId": made.id}]}).result()
+    assert [item.lun for item in attached.data_disks] == [0]
+    assert c.compute.disks.get(c.place.group, "of-instance").managed_by.endswith("/virtualMachines/0")
+    assert not change(c.place.group, "s", "0", {"dataDisksToDetach": [{"diskId": made.id}]}).result().data_disks
+    assert c.compute.disks.get(c.place.group, "of-instance").managed_by is None
+    c.compute.virtual_machine_scale_sets.begin_delete(c.place.group, "s").result()
+    c.compute.disks.begin_delete(c.place.group, "of-instance").result()
+
+
 @_operation("compute snapshots.list")
 def _(c: Any) -> None:
     body = {
