@@ -105,7 +105,12 @@ def test_a_job_keeps_its_rules(
 
 
 @pytest.mark.parametrize(
-    "change", [{"metadata": {"annotations": {"a": "b"}}}, {"spec": {"terminationGracePeriodSeconds": 31}}]
+    "change",
+    [
+        {"metadata": {"annotations": {"a": "b"}}},
+        {"spec": {"terminationGracePeriodSeconds": 31}},
+        {"spec": {"enableServiceLinks": True}},  # a default of pods, which templates do not get
+    ],
 )
 def test_a_job_keeps_its_template(cluster: Subject, change: dict[str, Any]) -> None:
     error = changed(cluster, job(cluster), {"template": change})
@@ -117,7 +122,7 @@ def test_a_job_keeps_its_template(cluster: Subject, change: dict[str, Any]) -> N
 
 def test_defaults_that_are_spelt_out_are_no_change(cluster: Subject) -> None:
     cluster.admin.create(job(cluster))
-    pod = {"enableServiceLinks": True, "dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30}
+    pod = {"securityContext": {}, "dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30}
     spec = {"template": {"spec": pod}, "parallelism": 2, "suspend": True, "activeDeadlineSeconds": 500}
     after = cluster.admin.patch("Job", "w", {"spec": spec}, namespace=cluster.namespace)
     assert (after["spec"]["parallelism"], after["spec"]["suspend"]) == (2, True)

@@ -99,3 +99,11 @@ def test_a_load_by_which_nothing_scales_is_a_mistake() -> None:
         ScenarioError, match="no HorizontalPodAutoscaler scales Deployment/web, so its load changes nothing"
     ):
         cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT)
+
+
+def test_a_load_does_not_make_more_pods_than_a_file_may_ask_for() -> None:
+    large = AUTOSCALER.replace("maxReplicas: 10", "maxReplicas: 10000000")
+    with pytest.raises(ScenarioError, match="10,000,000 pods are more than the"):
+        cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT, large)
+    (case,) = cases("", DEPLOYMENT, large)
+    assert case.notes == (NOT_SIMULATED,)

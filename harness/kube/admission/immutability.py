@@ -34,7 +34,6 @@ _DIRECTIVES = ("affinity", "nodeSelector", "tolerations", "schedulingGates")
 
 _POD: Mapping[str, Any] = {
     "dnsPolicy": "ClusterFirst",
-    "enableServiceLinks": True,
     "restartPolicy": "Always",
     "schedulerName": "default-scheduler",
     "terminationGracePeriodSeconds": 30,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic.alias_generators import to_camel
 
 from harness.kube.api.autoscalers import SCALED
+from harness.kube.api.objects import mapping_in
 from harness.limits import PODS
 from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
@@ -152,6 +153,14 @@ class _Known:
     def _check_loads(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
         """Yield the problems of workloads whose load is given and that nothing scales by it."""
         scaled = targets(self.manifests)
+        workloads = {identity_of(reference) for _, reference in loaded(header)}
+        for manifest in self.manifests:
+            most = mapping_in(manifest.object.get("spec")).get("maxReplicas")
+            if targets([manifest]) & workloads and isinstance(most, int) and most > PODS.most():
+                message = f"{most:,} pods are more than the {PODS.most():,} that a file may ask for"
+                yield Problem(
+                    manifest.document.position(("spec", "maxReplicas")), "spec.maxReplicas", message, PODS.hint
+                )
         for place, reference in loaded(header):
             kind = reference.partition("/")[0]
             if kind not in SCALED:
