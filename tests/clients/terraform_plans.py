@@ -123,7 +123,7 @@ def outcomes(terraform: Terraform) -> Iterator[Outcome]:
         for address in addresses():
             found = changes.get(address, "")
             state, said = "works", ""
-            if address in wrong or (wrong and action and address not in ended):
+            if wrong and address not in ended:
                 state, said = "missing", wrong.get(address) or next(iter(wrong.values()))
             elif found != action:
                 state, said = "wrong", f"the plan is {found or 'nothing'}, not {action or 'nothing'}"
