@@ -40,7 +40,8 @@ def _summary(plan: MigrationPlan) -> dict[str, Any]:
     )
     fleets = [{"when": when, "nodes": fleet.nodes, "usd": fleet.usd, "sizes": _sizes(fleet)} for when, fleet in moments]
     to_do = [*_to_do(plan)]
-    lines = [*headline(plan.judged, walk, plan.proposal), *to_do[:_FIRST]]
+    doubled = [plan.doubling.text] if plan.doubling is not None else []
+    lines = [*headline(plan.judged, walk, plan.proposal), *doubled, *to_do[:_FIRST]]
     return {"lines": lines, "fleets": fleets}
 
 
@@ -53,7 +54,10 @@ def _to_do(plan: MigrationPlan) -> Iterator[str]:
         if verdict.move is not Move.AS_IS:
             reasons = "; ".join(filter(None, (*verdict.why, patch_command(verdict))))
             yield f"{verdict.name} {verdict.move}: {reasons}"
-    yield from (f"agent pool {row.pool} loses {row.field} {row.value}: {row.text}" for row in plan.proposal.lost)
+    pools = {pool.name for pool in plan.files_read.cluster.pools}
+    for row in plan.proposal.lost:
+        owner = f"agent pool {row.pool}" if row.pool in pools else f"the {row.pool}"
+        yield f"{owner} loses {row.field} {row.value}: {row.text}"
 
 
 def _notes(plan: MigrationPlan) -> Iterator[str]:

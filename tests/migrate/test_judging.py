@@ -188,7 +188,7 @@ def test_an_own_subnet_is_in_the_story(judged: Any) -> None:
 
 
 def test_a_page_shows_the_move(judged: Any, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    judged(deployment("web", 2))
+    judged(selecting("agentpool", "apps"), pools=(SYSTEM, {**APPS, "podSubnetID": "/x"}))
     code, _, err = call(capsys, "migrate", "cluster.json", "dump.yaml", "--html", "plan.html")
     assert (code, err) == (0, "")
     page = (here / "plan.html").read_text()
@@ -197,6 +197,8 @@ def test_a_page_shows_the_move(judged: Any, here: Path, capsys: pytest.CaptureFi
         '"when":"before","nodes":5',
         "meanwhile, at the most",
         '"when":"after"',
+        "Deployment/web needs a line: kubectl patch deployment web",
+        "agent pool apps loses podSubnetID /x: ",
     ):
         assert text in page
     code, _, err = call(capsys, "migrate", "cluster.json", "--html", "plan.html")

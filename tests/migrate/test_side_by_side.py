@@ -138,7 +138,8 @@ def test_without_the_taints_both_make_machines_for_the_same_pods(
     assert doubled["both"]["ofPools"] > doubled["before"]["ofPools"]
     assert doubled["both"]["usd_per_hour"] > doubled["karpenterAlone"]["usd_per_hour"]
     assert call(capsys, "run", "nap/without-taints.yaml")[0] == 0
-    code, out, _ = call(capsys, "migrate", "cluster.json", "dump.yaml", "--side-by-side")
+    code, out, _ = call(capsys, "migrate", "cluster.json", "dump.yaml", "--side-by-side", "--html", "plan.html")
     assert code == 0
+    assert "if the taints are forgotten, 4 more pods of Deployment/web" in Path("plan.html").read_text()
     assert "if the taints are forgotten, 4 more pods of Deployment/web than the nodes hold get " in out
     assert "withoutTaints" not in as_json(capsys, "migrate", "cluster.json", "dump.yaml")
