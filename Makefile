@@ -17,6 +17,7 @@
 # make upgrades       worlds that were upgraded beside worlds that began there, under all neighbouring releases and versions of Kubernetes:
 #                     CASES=2000 (manifests) SEED=1
 # make migrations     generated clusters that move from agent pools to NodePools: each pod has a place or a reason; CASES=500 SEED=1
+#                     (ARGS="--minutes 20" begins no further case after that; 60 where it is left out)
 # make properties     the tests of random worlds, of which make test takes a sample, with all their seeds (EXAMPLES=10: ten times as many)
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
