@@ -113,6 +113,7 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "provision_mode": optional(Argument(f"one of {', '.join(_MODES)}", lambda value: value in _MODES)),
     "options": optional(keys_of(lambda: (item.name for item in fields(ProviderOptions)))),
     "azure": optional(_MAPPING),
+    "loads": optional(_MAPPING),
     "seed": whole(),
     "caches": optional(Argument("Caches", lambda value: isinstance(value, Caches))),
     "timing": optional(Argument("a Timing of harness.nodes", lambda value: isinstance(value, Timing))),

@@ -54,6 +54,7 @@ OF_WORLDS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"options": 5}, "options must be a mapping or None, not 5"),
     ({"options": {"cluster_nam": "c"}}, "options: 'cluster_nam' is not known; did you mean 'cluster_name'?"),
     ({"azure": []}, "azure must be a mapping or None, not []"),
+    ({"loads": 5}, "loads must be a mapping or None, not 5"),
     ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
     ({"caches": 5}, "caches must be Caches or None, not 5"),
     ({"timing": INSTANT}, "timing must be a Timing of harness.nodes or None"),
