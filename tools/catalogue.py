@@ -203,7 +203,7 @@ def _mask(zones: Sequence[str]) -> str:
 def prices_document(path: Path) -> Document:
     """All prices as one comma-separated text per region, in the order of `names`; empty = not sold there."""
     prices: dict[str, dict[str, str]] = {}
-    with gzip.open(path, "rt", newline="") as file:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             prices.setdefault(line["region"], {})[line["sku"]] = line["usd_per_hour"]
     names = sorted(set().union(*prices.values()))

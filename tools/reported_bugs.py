@@ -80,15 +80,15 @@ def _cell(text: str) -> str:
 
 def current() -> str:
     """The page as it should be now."""
-    return page(cases(DATA.read_text()), frozenset(path.stem for path in SCENARIOS.glob("*.yaml")))
+    return page(cases(DATA.read_text(encoding="utf-8")), frozenset(path.stem for path in SCENARIOS.glob("*.yaml")))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Writes or checks the page."""
     wanted = current()
     if "--check" in arguments:
-        return int(not PAGE.exists() or PAGE.read_text() != wanted)
-    PAGE.write_text(wanted)
+        return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted)
+    PAGE.write_text(wanted, encoding="utf-8")
     return 0
 
 

@@ -67,7 +67,9 @@ def resolved(requirements: Sequence[str], uv: str = "uv") -> str:
         *("--no-annotate", "--constraints", "constraints.txt", "-"),
     ]
     text = "\n".join(requirements)
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(
+        command, input=text, stdout=subprocess.PIPE, text=True, encoding="locale", check=True, cwd=ROOT
+    )
     return done.stdout
 
 

@@ -88,7 +88,9 @@ def _az(*arguments: str) -> Any:
     if program is None:
         raise AzFailed("refresh needs the program 'az', logged in; nothing else does")
     command = " ".join(["az", *takewhile(lambda word: not word.startswith("-"), arguments)])
-    done = subprocess.run([program, *arguments, "--output", "json"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, *arguments, "--output", "json"], capture_output=True, text=True, encoding="locale", check=False
+    )
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
         raise AzFailed(f"{command}: {lines[0]}")

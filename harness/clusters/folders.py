@@ -46,5 +46,5 @@ def abandoned() -> Iterator[Path]:
 
 def _owner_lives(folder: Path) -> bool:
     with suppress(OSError, ValueError):
-        return lives((folder / "owner").read_text())
+        return lives((folder / "owner").read_text(encoding="utf-8"))
     return False

@@ -28,7 +28,11 @@ class DataFile(Mapping[str, Any]):
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        with gzip.open(self.path, "rt") if self.path.suffix == ".gz" else self.path.open() as file:
+        with (
+            gzip.open(self.path, "rt", encoding="utf-8")
+            if self.path.suffix == ".gz"
+            else self.path.open(encoding="utf-8") as file
+        ):
             content = json.load(file)
         if not isinstance(content, dict):
             raise ValueError(f"{self.path} is not a JSON object")

@@ -25,7 +25,7 @@ class Processes:
         self.exited: dict[str, int] = {}
         command = [sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(folder)]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="locale", start_new_session=True
         )
         self._reader = threading.Thread(target=self._read, name="supervisor", daemon=True)
         self._reader.start()

@@ -90,6 +90,8 @@ class Authority:
         return certificate
 
     def _run(self, *arguments: str) -> None:
-        done = subprocess.run([self._openssl, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [self._openssl, *arguments], capture_output=True, text=True, encoding="locale", check=False
+        )
         if done.returncode:
             raise RuntimeError(f"openssl {arguments[0]}: {done.stderr.strip()}")

@@ -59,7 +59,7 @@ def missing_tools() -> str:
     lacking = [tool for tool in ("unshare", "mount", "openssl") if shutil.which(tool) is None]
     if lacking:
         return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)"
-    tried = subprocess.run([*pod_command(), "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run([*pod_command(), "true"], capture_output=True, text=True, encoding="locale", check=False)
     if tried.returncode != 0:
         why = (tried.stderr.strip().splitlines() or ["no message"])[-1]
         return f"a process with a /var/run of its own cannot be started here: {why}"
