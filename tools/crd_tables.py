@@ -220,7 +220,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     TARGET.parent.mkdir(exist_ok=True)
-    TARGET.write_text(render(build(Path(sys.argv[1]))))
+    TARGET.write_text(render(build(Path(sys.argv[1]))), encoding="utf-8")
     print(TARGET)
     return 0
 

@@ -121,7 +121,8 @@ def _make(folder: Path, hosts: tuple[str, ...], addresses: tuple[str, ...]) -> N
     names = [*(f"DNS:{host}" for host in hosts), *(f"IP:{address}" for address in addresses)]
     extensions.write_text(
         f"subjectAltName={','.join(names)}\nbasicConstraints=CA:FALSE\nkeyUsage=digitalSignature\n"
-        "extendedKeyUsage=serverAuth\n"
+        "extendedKeyUsage=serverAuth\n",
+        encoding="utf-8",
     )
     issued = ("-days", DAYS, "-subj", "/CN=fakeazure CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
     signing = ("-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", extensions)

@@ -23,7 +23,7 @@ def own_folder(purpose: str) -> Path:
     if purpose not in PURPOSES:
         raise ValueError(f"a folder for {purpose!r}; PURPOSES are {', '.join(PURPOSES)}")
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
-    (folder / "owner").write_text(this_process())
+    (folder / "owner").write_text(this_process(), encoding="utf-8")
     return folder
 
 

@@ -157,7 +157,7 @@ class ApiServerCluster(RealCluster):
     def _start_server(self, authority: Authority, etcd: int, api: int) -> None:
         certificate = authority.server("apiserver", ["127.0.0.1", "localhost", "kubernetes", "10.96.0.1"])
         private, public = authority.service_account_keys()
-        (self.folder / "audit-policy.json").write_text(json.dumps(POLICY))
+        (self.folder / "audit-policy.json").write_text(json.dumps(POLICY), encoding="utf-8")
         self.processes.start(
             "kube-apiserver",
             str(self._binaries / "kube-apiserver"),
@@ -186,7 +186,7 @@ class ApiServerCluster(RealCluster):
 
     def _kubeconfig_of(self, identity: Identity) -> Path:
         path = self.folder / f"{identity.user.replace(':', '_')}.kubeconfig"
-        path.write_text(json.dumps(self.kubeconfig(identity)))
+        path.write_text(json.dumps(self.kubeconfig(identity)), encoding="utf-8")
         return path
 
     def _start_controllers(self, scheduler: int, manager: int, for_scheduler: Path, for_manager: Path) -> None:

@@ -81,7 +81,7 @@ class Authority:
 
     def _sign(self, name: str, subject: str, extensions: str) -> Path:
         request, certificate, extras = (self.folder / f"{name}.{end}" for end in ("csr", "crt", "ext"))
-        extras.write_text(extensions)
+        extras.write_text(extensions, encoding="utf-8")
         self._run("req", "-new", "-key", str(self.key), "-subj", subject, "-out", str(request))
         self._serial += 1
         authority = ("-CA", str(self.ca), "-CAkey", str(self._ca_key), "-set_serial", str(self._serial))

@@ -216,7 +216,7 @@ class KindCluster(_Kind):
         try:
             self.container.start()
             for file in ("ca.crt", "ca.key"):
-                (self.folder / file).write_text(self.container.read(f"/etc/kubernetes/pki/{file}"))
+                (self.folder / file).write_text(self.container.read(f"/etc/kubernetes/pki/{file}"), encoding="utf-8")
             host, port = self.container.api_address()
             super().__init__(
                 host,

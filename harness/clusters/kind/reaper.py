@@ -77,7 +77,7 @@ def thaw(container: str, freezer: Path = _FREEZER) -> None:
     """
     for state in (freezer / container).rglob("freezer.state"):
         with suppress(OSError):
-            state.write_text("THAWED")
+            state.write_text("THAWED", encoding="utf-8")
 
 
 class _Daemon:

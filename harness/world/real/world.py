@@ -144,7 +144,7 @@ class RealWorld(World):
             proxy=self._proxy,
         )
         write_cloud(endpoints.cloud, self._secure_url)
-        endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()))
+        endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()), encoding="utf-8")
         self.environment = controller_environment(
             self.release.version, self.options, self.region, endpoints, elects=elects
         )
