@@ -63,7 +63,7 @@ CURRENT = {"ScaleUpIgnoresFailedPods": 2, "ScaleUpIgnoresDeletionPods": 2, "Duri
 CURRENT |= {"ScaleDownIgnoresFailedPods": 5, "ScaleDownIgnoresDeletionPods_StillRunning": 5}
 
 
-def pod(number: int, mark: str, request: str | None = "1") -> dict[str, Any]:
+def marked_pod(number: int, mark: str, request: str | None = "1") -> dict[str, Any]:
     long_ago, just_now = "2026-01-01T10:00:00Z", "2026-01-01T11:59:50Z"
     ready = {"type": "Ready", "status": "False" if mark in "upfd" else "True", "lastTransitionTime": long_ago}
     status = {"phase": {"p": "Pending", "f": "Failed"}.get(mark, "Running"), "startTime": long_ago}
@@ -84,7 +84,7 @@ def usage(level: int, other: int | None = None) -> PodUsage:
 def proposed(
     marks: str, levels: Sequence[int | None], metric: ResourceMetric, current: int, tolerances: Tolerances | None = None
 ) -> Proposal:
-    pods = [pod(number, mark) for number, mark in enumerate(marks)]
+    pods = [marked_pod(number, mark) for number, mark in enumerate(marks)]
     usages = {f"p{number}": usage(level) for number, level in enumerate(levels) if level is not None}
     return proposal(metric, pods, usages, current, tolerances or Tolerances(), NOW, LINE)
 
@@ -103,7 +103,7 @@ def test_an_average_is_of_the_pods_that_count() -> None:
 
 
 def test_one_container_alone_may_count() -> None:
-    pods = [pod(number, "r") for number in range(3)]
+    pods = [marked_pod(number, "r") for number in range(3)]
     usages = {f"p{number}": usage(1000, level) for number, level in enumerate((300, 500, 700))}
     made = proposal(ResourceMetric("cpu", "b", 30), pods, usages, 3, Tolerances(), NOW, LINE)
     assert (made.replicas, made.utilization, made.average) == (5, 50, 500)
@@ -138,7 +138,7 @@ def test_a_pod_that_has_just_become_ready_counts_soon() -> None:
 def test_without_a_metric_nothing_is_proposed(
     marks: str, levels: Sequence[int | None], container: str, request_: str | None, message: str
 ) -> None:
-    pods = [pod(number, mark, request_) for number, mark in enumerate(marks)]
+    pods = [marked_pod(number, mark, request_) for number, mark in enumerate(marks)]
     usages = {f"p{number}": usage(level) for number, level in enumerate(levels) if level is not None}
     metric = ResourceMetric("cpu", container, 50)
     with pytest.raises(MetricError) as refused:
