@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -71,7 +72,9 @@ def whole(least: int | None = None) -> Argument:
 
 def is_seconds(value: Any) -> bool:
     """Tell whether a value is a number from 0, which may be without end."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) and value >= 0
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 <= value <= sys.float_info.max or value == math.inf
 
 
 def keys_of(names: Callable[[], Iterable[str]], value: Argument | None = None) -> Argument:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arguments import is_seconds
 from harness.kube.api.autoscalers import SCALED
 from harness.kube.api.objects import Key
 from harness.kube.workloads.loads import Curve, load_from
+from harness.wording import shortened
 
 __all__ = ["curves"]
+
+_SHOWN = 60
+_POINT = ("at", "load")
 
 
 def curves(loads: Mapping[str, Any]) -> Iterator[tuple[Key, Curve]]:
@@ -17,15 +23,43 @@ def curves(loads: Mapping[str, Any]) -> Iterator[tuple[Key, Curve]]:
 
     A load is `80%` or `{cpu: 80%, memory: 6Gi}`, a curve a list of such, each as `{at: seconds, load: ...}`. Raises ValueError.
     """
+    if not isinstance(loads, Mapping):
+        raise ValueError(f"loads must be a mapping such as {{'Deployment/web': '80%'}}, not {_shown(loads)}")
     for reference, value in loads.items():
-        kind, *names = reference.split("/")
-        if kind not in SCALED or not 1 <= len(names) <= 2 or not all(names):
-            raise ValueError(
-                f"'{reference}' is no workload that can be scaled: one of {', '.join(SCALED)}, as Kind/name"
-            )
-        points = value if isinstance(value, list | tuple) else [{"at": 0.0, "load": value}]
-        curve = [(float(point["at"]), load_from(point["load"])) for point in points]
-        yield (
-            Key(kind, names[0] if len(names) == 2 else "default", names[-1]),
-            sorted(curve, key=lambda point: point[0]),
-        )
+        workload = _workload(reference)
+        try:
+            yield workload, _curve(value)
+        except ValueError as error:
+            raise ValueError(f"loads: {reference}: {error}") from None
+
+
+def _workload(reference: object) -> Key:
+    kind, *names = reference.split("/") if isinstance(reference, str) else ("",)
+    if kind not in SCALED or not 1 <= len(names) <= 2 or not all(names):
+        shown = f"'{shortened(str(reference), _SHOWN)}'"
+        raise ValueError(f"loads: {shown} is no workload that can be scaled: one of {', '.join(SCALED)}, as Kind/name")
+    return Key(kind, names[0] if len(names) == 2 else "default", names[-1])
+
+
+def _curve(value: object) -> Curve:
+    if not isinstance(value, list | tuple):
+        return [(0.0, load_from(value))]
+    if not value:
+        raise ValueError("a list of loads has at least one entry")
+    return sorted((_point(index, point) for index, point in enumerate(value)), key=lambda point: point[0])
+
+
+def _point(index: int, point: object) -> tuple[float, Mapping[str, Any]]:
+    if not isinstance(point, Mapping) or set(point) != set(_POINT):
+        raise ValueError(f"[{index}]: an entry such as {{'at': 60, 'load': '80%'}} is expected, not {_shown(point)}")
+    at = point["at"]
+    if not is_seconds(at) or math.isinf(at):
+        raise ValueError(f"[{index}].at: seconds from 0 are expected, not {_shown(at)}")
+    try:
+        return float(at), load_from(point["load"])
+    except ValueError as error:
+        raise ValueError(f"[{index}].load: {error}") from None
+
+
+def _shown(value: object) -> str:
+    return shortened(repr(value), _SHOWN)

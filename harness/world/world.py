@@ -256,9 +256,12 @@ class World(Observations):
         """Give workloads another load from now on, by `Kind/name`: HorizontalPodAutoscalers scale them by it.
 
         Each is `80%` or `{"cpu": "80%", "memory": "6Gi"}`: a share of what the pods of its first size request, or what all
-        pods use together. Raises ValueError, LookupError where the cluster measures by itself.
+        pods use together. Raises ValueError, LookupError for no such workload and where the cluster measures by itself.
         """
         changed = list(curves(loads))
+        for workload, _ in changed:
+            if self.ports.view.get(workload.kind, workload.name, workload.namespace) is None:
+                raise LookupError(f"there is no {workload.kind}/{workload.name} in namespace {workload.namespace}")
         self._disturb()
         for workload, curve in changed:
             self.cluster.put_load(workload, curve)

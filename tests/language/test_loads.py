@@ -83,6 +83,14 @@ def test_a_curve_has_its_moments_in_seconds() -> None:
             "when: [{load: {Deployment/web: {cpu: much}}}]",
             "cpu: a share such as 80% or a quantity is expected, not 'much'",
         ),
+        (
+            "given: {load: {Deployment/web: []}}",
+            "s.yaml:2:16: given.load.Deployment/web: a list of loads has at least one entry",
+        ),
+        (
+            "given: {load: {Deployment/web: {cpu: '1e400'}}}",
+            "s.yaml:2:16: given.load.Deployment/web: cpu: '1e400' is more",
+        ),
         ("given: {load: {Deployment/wbe: 80%}}", "did you mean 'Deployment/web'"),
         ("when: [{load: {DaemonSet/web: 80%}}]", "a DaemonSet has no load"),
     ],
@@ -92,6 +100,30 @@ def test_a_load_that_is_none_is_a_mistake(header: str, message: str) -> None:
         cases(header, DEPLOYMENT, AUTOSCALER)
     (problem,) = refused.value.problems
     assert message in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("  scaleTargetRef: web\n", "spec.scaleTargetRef: a map is expected, not 'web'"),
+        ("  scaleTargetRef: [web]\n", "spec.scaleTargetRef: a map is expected"),
+    ],
+)
+def test_an_autoscaler_of_another_shape_is_said_with_its_place(written: str, message: str) -> None:
+    reference = "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n"
+    other = AUTOSCALER.replace(reference, written)
+    with pytest.raises(ScenarioError) as refused:
+        cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT, other)
+    assert any(message in str(problem) for problem in refused.value.problems), refused.value.problems
+
+
+@pytest.mark.parametrize("whole", ["spec: web", "spec: [web]", "spec:", "metadata: web"])
+def test_whatever_an_autoscaler_is_no_reader_falls_over_it(whole: str) -> None:
+    other = f"\n---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: web}}\n{whole}\n"
+    if whole.startswith("metadata"):
+        other = other.replace("metadata: {name: web}\n", "")
+    with pytest.raises(ScenarioError):
+        cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT, other)
 
 
 def test_a_load_by_which_nothing_scales_is_a_mistake() -> None:

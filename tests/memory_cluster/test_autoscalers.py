@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from harness import World
 from harness.kube.api.objects import Key
 from harness.world.loads import curves
 from tests.clusters.stories.memory import told_in_memory
@@ -171,3 +173,49 @@ def test_loads_are_named_by_workload() -> None:
 def test_a_load_that_is_none_is_refused(reference: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", "\\(")):
         list(curves({reference: value}))
+
+
+ENTRY = "loads: Deployment/web: [0]: an entry such as {'at': 60, 'load': '80%'} is expected, not "
+
+
+@pytest.mark.parametrize(
+    ("loads", "message"),
+    [
+        ({"Deployment/web": [{"load": "50%"}]}, ENTRY + "{'load': '50%'}"),
+        ({"Deployment/web": [{"at": 0}]}, ENTRY + "{'at': 0}"),
+        ({"Deployment/web": ["x"]}, ENTRY + "'x'"),
+        ({"Deployment/web": []}, "loads: Deployment/web: a list of loads has at least one entry"),
+        ({"Deployment/web": None}, "loads: Deployment/web: a load such as 80%"),
+        ({"Deployment/web": [{"at": float("nan"), "load": "1%"}]}, "[0].at: seconds from 0 are expected, not nan"),
+        ({"Deployment/web": [{"at": 10**400, "load": "1%"}]}, "[0].at: seconds from 0 are expected, not 1000"),
+        ({"Deployment/web": [{"at": "0", "load": "1%"}]}, "[0].at: seconds from 0 are expected, not '0'"),
+        ({"Deployment/web": [{"at": 0, "load": "x"}]}, "loads: Deployment/web: [0].load: a load such as 80%"),
+        ({"Deployment/web": {"cpu": "1e400"}}, "loads: Deployment/web: cpu: '1e400' is more than can be measured"),
+        ({"Deployment/web": {"memory": "9" * 500}}, "9999…' is more than can be measured"),
+        ({5: "50%"}, "loads: '5' is no workload that can be scaled: one of Deployment,"),
+        ("x", "loads must be a mapping"),
+        (None, "loads must be a mapping"),
+    ],
+)
+def test_loads_of_any_other_form_are_one_clear_mistake(loads: Any, message: str) -> None:
+    world = World()
+    world.apply({**workload(), "metadata": {"name": "web", "namespace": "default"}})
+    with pytest.raises(ValueError, match=re.escape(message)) as refused:
+        world.change_load(loads)
+    assert "\n" not in str(refused.value)
+    if loads is not None:
+        with pytest.raises(ValueError, match="loads"):
+            World(loads=loads)
+
+
+def test_a_load_of_a_workload_that_is_not_there_is_refused() -> None:
+    with pytest.raises(LookupError, match="there is no Deployment/wbe in namespace default"):
+        World().change_load({"Deployment/wbe": "50%"})
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(500, 2), (700, 8)])
+def test_a_curve_that_begins_later_scales_from_then_on(seconds: int, expected: int) -> None:
+    points = [{"at": 600, "load": "200%"}]
+    facts = told(Step("apply", [workload(), autoscaler()]), load(points), Step("wait", seconds))
+    assert facts["pods"] == {" Running": expected}
+    assert bool(facts["status"][NAME]["conditions"]) == (expected == 8)

@@ -40,7 +40,11 @@ class Loads:
         self._curves[workload] = curve
 
     def knows(self, workload: Key) -> bool:
-        """Return whether the load of a workload is given."""
+        """Return whether the load of a workload is given, from now or from a later moment on."""
+        return bool(self._curves.get(workload))
+
+    def begun(self, workload: Key) -> bool:
+        """Return whether the workload has a load by now."""
         return self._load(workload) is not None
 
     def _load(self, workload: Key) -> Load | None:

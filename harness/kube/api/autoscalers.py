@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.kube.api.objects import Key, Object, namespace_of, spec_of
+from harness.kube.api.objects import Key, Object, mapping_in, namespace_of, spec_of
 
 __all__ = ["DOWN", "SCALED", "UP", "WINDOW_FIELD", "WINDOW_SECONDS", "metrics_of", "target_of"]
 
@@ -35,9 +35,9 @@ _CPU_TARGET = 80
 
 
 def target_of(autoscaler: Object) -> Key | None:
-    """Return the workload that it refers to, None where the reference has no kind or name."""
-    reference = spec_of(autoscaler).get("scaleTargetRef")
-    kind, name = ((reference or {}).get(field) for field in ("kind", "name"))
+    """Return the workload that it refers to, None where the reference has no kind or name; also of an object not judged yet."""
+    reference = mapping_in(mapping_in(autoscaler.get("spec")).get("scaleTargetRef"))
+    kind, name = reference.get("kind"), reference.get("name")
     if not isinstance(kind, str) or not isinstance(name, str):
         return None
     return Key(kind, namespace_of(autoscaler) or "default", name)

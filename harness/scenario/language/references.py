@@ -161,6 +161,9 @@ class _Known:
                 yield Problem(
                     manifest.document.position(("spec", "maxReplicas")), "spec.maxReplicas", message, PODS.hint
                 )
+        for reference, load in header.given.load.items():
+            if load == []:
+                yield self.problem(origin(("given", "load", reference)), "a list of loads has at least one entry")
         for place, reference in loaded(header):
             kind = reference.partition("/")[0]
             if kind not in SCALED:

@@ -81,6 +81,8 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
     if step.scale is not None:
         _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
     if step.load is not None:
+        for name in step.load:
+            existing(run, name, mark)
         run.world.change_load(step.load)
     if step.crds is not None:
         run.world.update_crds(run.shared.crd_directories.named(step.crds, run.case.directory))

@@ -68,7 +68,7 @@ class Autoscalers:
                 yield (namespace_of(autoscaler), name_of(autoscaler))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Look at one of them when its sync is due. One whose workload has no load given does nothing."""
+        """Look at one of them when its sync is due. One whose workload has no load does nothing."""
         namespace, name = cast("tuple[str, str]", key)
         autoscaler = self._tools.view.get("HorizontalPodAutoscaler", name, namespace)
         target = None if autoscaler is None else target_of(autoscaler)
@@ -78,6 +78,8 @@ class Autoscalers:
         begun = self._begun.setdefault(key, now)
         past = (now - begun) // period
         wait = (begun + (past + 1) * period - now) / SECOND
+        if not self._loads.begun(target):
+            return Result(wait, Wait.POLL)
         if past < 1 or self._synced.get(key) == past:
             return Result(wait)
         self._synced[key] = past
