@@ -202,6 +202,26 @@ def test_what_a_kubelet_owes(cluster: Subject) -> None:
     assert not [each for each in outstanding_work(cluster.view, (1, 36)) if "kubelet" in each or "not Ready" in each]
 
 
+@pytest.mark.parametrize(("selected", "owed"), [(("web",), ["a"]), (("web", "web"), []), (("web", "db"), ["a"])])
+def test_budgets_that_share_a_pod_are_not_waited_for(selected: tuple[str, ...], owed: list[str]) -> None:
+    """Kubernetes pkg/controller/disruption/disruption.go, getPdbForPod: the controller tells only one of them of the pod."""
+    budgets = [
+        {
+            "metadata": {"name": name, "namespace": "default", "generation": 1},
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": app}}},
+        }
+        for name, app in zip("ab", selected, strict=False)
+    ]
+    of_web = {"metadata": {"name": "p", "namespace": "default", "labels": {"app": "web"}}, "spec": {}, "status": {}}
+    of_db = {"metadata": {"name": "q", "namespace": "default", "labels": {"app": "db"}}, "spec": {}, "status": {}}
+    objects = {"PodDisruptionBudget": budgets, "Pod": [of_web, of_db]}
+    view: Any = SimpleNamespace(
+        list=lambda kind, **_: objects.get(kind, []), get=lambda *_: None, indexed=lambda *_: []
+    )
+    told = [line for line in outstanding_work(view, (1, 36)) if line.startswith("PodDisruptionBudget")]
+    assert [line for line in told if "/a:" in line] == [f"PodDisruptionBudget/{name}: not counted" for name in owed]
+
+
 def test_usage_adds_what_borrowers_did_on_clusters_of_its_name() -> None:
     usage = Usage("kind", 12.34, {"a": 400, "b": 100}, joins=1, registrations=2)
     others = [

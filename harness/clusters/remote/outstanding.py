@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.engine.ports import View
@@ -64,6 +65,7 @@ def outstanding_work(
     yield from _nodes(view, machines)
     yield from _kept_pods(view, machines)
     yield from _workloads(view)
+    yield from _budgets(view)
     yield from _orphans(view)
     yield from _claims(view)
     yield from _pods(view, version, beside)
@@ -135,17 +137,36 @@ def _workloads(view: View) -> Iterator[str]:
                     yield f"{subject}: has not all its pods"
             elif status.get("replicas", 0) != spec_of(workload).get("replicas", 1):
                 yield f"{subject}: {status.get('replicas', 0)} of {spec_of(workload).get('replicas', 1)} pods"
+
+
+def _budgets(view: View) -> Iterator[str]:
+    """Yield PodDisruptionBudgets whose status is behind their pods.
+
+    Of a pod of several budgets the controller tells one alone, which it chooses arbitrarily, so that nobody can wait
+    for the others. Source: kubernetes pkg/controller/disruption/disruption.go (getPdbForPod).
+    """
+    chosen = {
+        short_name(budget): [
+            pod
+            for selector in [Selector.parse(spec_of(budget).get("selector"))]
+            for pod in view.list("Pod", namespace=namespace_of(budget))
+            if selector.matches(labels_of(pod))
+        ]
+        for budget in view.list("PodDisruptionBudget")
+    }
+    budgets_of = Counter(short_name(pod) for pods in chosen.values() for pod in pods)
     for budget in view.list("PodDisruptionBudget"):
-        selector = Selector.parse(spec_of(budget).get("selector"))
-        chosen = [pod for pod in view.list("Pod", namespace=namespace_of(budget)) if selector.matches(labels_of(pod))]
-        wanted = budget_status(budget, chosen, view.get)
-        status = status_of(budget)
-        if (
+        pods, status = chosen[short_name(budget)], status_of(budget)
+        if any(budgets_of[short_name(pod)] > 1 for pod in pods):
+            continue
+        wanted = budget_status(budget, pods, view.get)
+        behind = (
             any(status.get(field) != value for field, value in wanted.items())
             if wanted is not None
             else not status.get("conditions")
-        ):
-            yield f"PodDisruptionBudget/{namespace_of(budget)}/{name_of(budget)}: not counted"
+        )
+        if behind:
+            yield f"PodDisruptionBudget/{short_name(budget)}: not counted"
 
 
 def _orphans(view: View) -> Iterator[str]:
