@@ -11,9 +11,11 @@ from harness.karpenter.validation import Rejection
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.limits import with_remedy
 from harness.reading.manifests import Manifest
+from harness.reality.excuses import of_changes, of_history
 from harness.reality.facts import ABSENT, Comparison, State, facts_of
-from harness.reality.rules import HASHES, compared
+from harness.reality.rules import HASHES, Excuse, compared
 from harness.scenario.language.dumps import Dump, as_new
 from harness.world import World
 
@@ -23,7 +25,9 @@ _KINDS = ("Node", "NodeClaim")
 _NO_POOL = "no NodePool of Karpenter made it: agent pools have no Nodes here"
 _EVENT = "what the simulation would have said depends on all that happened before"
 _NO_TWIN = "the simulation launches no machine of it"
-_NODECLASS = "AKSNodeClass"
+_NODECLASS, _OVERLAY = "AKSNodeClass", "NodeOverlay"
+_NOT_LAUNCHED = "it is not launched yet"
+_NO_LABELS = "its labels do not say its size and whether it is a spot machine"
 
 
 class Twins:
@@ -42,6 +46,9 @@ class Twins:
             return _NO_POOL
         if pool is None:
             return f"its NodePool {labels[NODEPOOL]} is not in the dump"
+        if not (labels.get(INSTANCE_TYPE) and labels.get(CAPACITY_TYPE)):
+            launched = obj.get("kind") == "Node" or mapping_in(obj.get("status")).get("providerID")
+            return _NO_LABELS if launched else _NOT_LAUNCHED
         wanted = {key: labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if labels.get(key)}
         slot = (name_of(pool), *wanted.values())
         if slot not in self._made:
@@ -54,13 +61,18 @@ class Twins:
         reference = mapping_in(mapping_in(template.get("spec")).get("nodeClassRef"))
         return self._by_name.get((_NODECLASS, str(reference.get("name"))))
 
-    def changed(self, obj: Object) -> frozenset[str]:
+    def excuses(self, obj: Object) -> tuple[Excuse, ...]:
+        """Return the fields of the object that its history, or a change of its NodePool or AKSNodeClass, explains."""
+        pool = self._pool(obj)
+        return *of_history(obj, pool), *of_changes(pool, self._changed(obj))
+
+    def _changed(self, obj: Object) -> frozenset[str]:
         """Return the annotations whose hash the object has of a NodePool or an AKSNodeClass that has another one in the dump."""
         owners: dict[str, Any] = {}
         for owner in (self._pool(obj), self.nodeclass(obj)):
             owners |= _annotations(owner)
         own = _annotations(obj)
-        return frozenset(key for key in HASHES.values() if key in own and own[key] != owners.get(key))
+        return frozenset(key for key in HASHES if key in own and own[key] != owners.get(key))
 
     def _pool(self, obj: Object) -> Object | None:
         return self._by_name.get(("NodePool", labels_of(obj).get(NODEPOOL, "")))
@@ -75,13 +87,47 @@ class Twins:
             return f"its {_NODECLASS} {reference['name']} is not in the dump"
         if nodeclass is not None and (refused := world.apply(_of_today(nodeclass))):
             return _not_launched(refused[0])
+        for overlay in self._overlays():
+            if refused := world.apply(_of_today(overlay)):
+                return _not_launched(refused[0])
         world.apply(_pod(pool, labels))
-        world.settle(allow_rejections=True)
-        node = next(iter(world.list("Node")), None)
-        claim = next(iter(world.list("NodeClaim")), None)
-        if node is None or claim is None:
-            return f"{_NO_TWIN}: {pending_cause(world, 'twin').partition(', requirements=')[0]}"
-        return {"Node": node, "NodeClaim": claim}
+        return _at_rest(world)
+
+    def _overlays(self) -> list[Object]:
+        """Return the NodeOverlays of the dump, where Karpenter heeds them."""
+        heeded = self._world.options.gate(_OVERLAY)
+        return [obj for (kind, _), obj in self._by_name.items() if kind == _OVERLAY] if heeded else []
+
+
+def _at_rest(world: World) -> Mapping[str, Object] | str:
+    """Let the world come to rest, with its startup taints removed; return its one machine, or why there is none."""
+    if why := _restless(world):
+        return f"{_NO_TWIN}: {why}"
+    node = next(iter(world.list("Node")), None)
+    claim = next(iter(world.list("NodeClaim")), None)
+    if node is not None and claim is not None and claim["spec"].get("startupTaints"):
+        _remove_startup_taints(world, node, claim)
+        if why := _restless(world):
+            return f"{_NO_TWIN}: {why}"
+        node, claim = (next(iter(world.list(kind)), None) for kind in _KINDS)
+    if node is None or claim is None:
+        return f"{_NO_TWIN}: {pending_cause(world, 'twin').partition(', requirements=')[0]}"
+    return {"Node": node, "NodeClaim": claim}
+
+
+def _restless(world: World) -> str:
+    """Let the world come to rest; return one line about why it does not, empty where it does."""
+    settled = world.settle(allow_rejections=True)
+    if settled.runaway is not None:
+        return str(settled.runaway).partition("\n")[0]
+    return with_remedy(settled.exhausted, settled.limit)
+
+
+def _remove_startup_taints(world: World, node: Object, claim: Object) -> None:
+    """Remove from the Node what agents of the cluster remove once they run: none of them is here."""
+    startup = {(taint["key"], taint["effect"]) for taint in claim["spec"]["startupTaints"]}
+    rest = [dict(taint) for taint in node["spec"].get("taints") or () if (taint["key"], taint["effect"]) not in startup]
+    world.kubectl.patch(node, {"spec": {"taints": rest or None}})
 
 
 def _not_launched(rejection: Rejection) -> str:
@@ -112,12 +158,12 @@ def _of_object(manifest: Manifest, twins: Twins) -> Iterator[Comparison]:
     present = {field for field, _, _ in theirs}
     theirs += [(field, None, ()) for field in ours if field not in present]
     document = manifest.document.with_tree()
-    gib, changed = _gib(manifest.object), twins.changed(manifest.object)
+    gib, excuses = _gib(manifest.object), twins.excuses(manifest.object)
     for field, value, path in theirs:
         state, why, within = (
             (State.INCOMPARABLE, twin, None)
             if isinstance(twin, str)
-            else compared(field, value, ours.get(field), gib, changed)
+            else compared(field, value, ours.get(field), gib, excuses)
         )
         values = ABSENT if value is None else value, ours.get(field, ABSENT)
         yield Comparison(manifest.reference, field, str(document.position(path)), *values, state, why, within)
@@ -128,11 +174,11 @@ def _annotations(obj: Object | None) -> Object:
 
 
 def _gib(obj: Object) -> float:
-    """Return the memory of the object's machine; 0 where that is no quantity."""
+    """Return the memory of the object's machine; 0 where that is no quantity or beyond all measure."""
     memory = mapping_in(mapping_in(obj.get("status")).get("capacity")).get("memory")
     try:
         return float(Quantity.parse(str(memory)).value()) / (1 << 30)
-    except QuantityError:
+    except (QuantityError, OverflowError):
         return 0.0
 
 

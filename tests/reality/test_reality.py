@@ -29,7 +29,10 @@ PLANTED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
     ("capacity.pods", lambda node: node["status"]["capacity"].update(pods="31")),
     ("allocatable.memory", lambda node: node["status"]["allocatable"].update(memory="1Gi")),
     ("allocatable.cpu", lambda node: node["status"]["allocatable"].update(cpu="17m")),
-    ("nodeInfo.osImage", lambda node: node["status"]["nodeInfo"].update(osImage="Plan 9")),
+    ("allocatable.cpu", lambda node: node["status"]["allocatable"].update(cpu="1899m")),
+    ("capacity.cpu", lambda node: node["status"]["capacity"].update(cpu="1900m")),
+    ("capacity.cpu", lambda node: node["status"]["capacity"].update(cpu="-2")),
+    ("capacity.memory", lambda node: node["status"]["capacity"].update(memory="1e999")),
     ("nodeInfo.architecture", lambda node: node["status"]["nodeInfo"].update(architecture="mips")),
     (
         "labels.karpenter.azure.com/sku-family",
@@ -47,7 +50,9 @@ PLANTED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "change"), PLANTED, ids=[field for field, _ in PLANTED])
+@pytest.mark.parametrize(
+    ("field", "change"), PLANTED, ids=[f"{field} {number}" for number, (field, _) in enumerate(PLANTED)]
+)
 def test_a_planted_difference_is_found(
     field: str, change: Callable[[dict[str, Any]], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,7 +56,7 @@ def cluster_rows(path: Path = CLUSTERS) -> Iterator[Row]:
         name = f"{entry['size']}, {entry.get('date', 'no date')}"
         gib = _gib(ours)
         for field, recorded in entry["facts"].items():
-            state, why, _ = compared(field, recorded, ours.get(field), gib, ())
+            state, why, _ = compared(field, recorded, ours.get(field), gib)
             bound = memory_bound(gib) if field.endswith(".memory") else 0.0
             reason = machine if isinstance(machine, str) else why if state is State.INCOMPARABLE else ""
             yield Row(

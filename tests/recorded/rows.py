@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from harness.kube.api.quantity import Quantity
+from harness.reality.rules import share_off
 from lazyrecords import dataclass
 
 FOLDER = Path(__file__).parent
@@ -41,8 +41,8 @@ class Row:
     @property
     def off(self) -> float:
         """The share by which a quantity differs."""
-        recorded, ours = (Quantity.parse(text).value() for text in (self.recorded, self.ours))
-        return abs(ours - recorded) / recorded if recorded else float(ours != recorded)
+        share = share_off(self.recorded, self.ours)
+        return 1.0 if share is None else share
 
     @property
     def verdict(self) -> Verdict:
