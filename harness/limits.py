@@ -62,7 +62,7 @@ SITUATIONS = Limit("situations", 250_000)
 """Rows of a sweep."""
 
 STEPS = Limit("steps", 200_000)
-"""Steps of controllers within an hour of virtual time: where there are more, time stands still."""
+"""Steps of controllers within an hour of virtual time: with more of them, 56 a second, a run ends."""
 
 ALL_STEPS = Limit("all-steps", 10_000_000)
 """Steps of controllers during one `advance`: a budget's schedule may have an event in every minute of ten years."""

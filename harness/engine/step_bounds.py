@@ -1,4 +1,4 @@
-"""Bounds of steps: many are no fault while time passes, but where it does not, or they are beyond all use, a run ends."""
+"""Bounds of steps: a run ends where too many come within an hour of virtual time, or within one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOUR = 3600 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class StepBounds:
-    """The most steps within an hour of virtual time, beyond which time is taken to stand still, and of one call, however long the time."""
+    """The most steps within an hour of virtual time, whether it stands still or they come one after another, and of one call."""
 
     of_an_hour: int = 200_000
     of_all: int = 10_000_000

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.explain.pods.causes import pending_cause
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
-from harness.karpenter.validation import Rejection
-from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of
 from harness.kube.api.quantity import Quantity, QuantityError
-from harness.limits import with_remedy
 from harness.reading.manifests import Manifest
 from harness.reality.excuses import of_changes, of_history
 from harness.reality.facts import ABSENT, Comparison, State, facts_of
+from harness.reality.machines import DECIDING, Machine, at_rest, not_launched, twin_pod
 from harness.reality.rules import HASHES, Excuse, compared
 from harness.scenario.language.dumps import Dump, as_new
 from harness.world import World
@@ -24,7 +22,6 @@ __all__ = ["Twins", "comparisons", "manifests_of"]
 _KINDS = ("Node", "NodeClaim")
 _NO_POOL = "no NodePool of Karpenter made it: agent pools have no Nodes here"
 _EVENT = "what the simulation would have said depends on all that happened before"
-_NO_TWIN = "the simulation launches no machine of it"
 _NODECLASS, _OVERLAY = "AKSNodeClass", "NodeOverlay"
 _NOT_LAUNCHED = "it is not launched yet"
 _NO_LABELS = "its labels do not say its size and whether it is a spot machine"
@@ -36,9 +33,9 @@ class Twins:
     def __init__(self, world: World, manifests: Sequence[Manifest]) -> None:
         self._world = world
         self._by_name = {(manifest.kind, manifest.name): manifest.object for manifest in manifests}
-        self._made: dict[tuple[str, ...], Mapping[str, Object] | str] = {}
+        self._made: dict[tuple[str, ...], Machine | str] = {}
 
-    def of(self, obj: Object) -> Mapping[str, Object] | str:
+    def of(self, obj: Object) -> Machine | str:
         """The twin's Node and NodeClaim by kind, or why there is none."""
         labels = labels_of(obj)
         pool = self._pool(obj)
@@ -49,7 +46,7 @@ class Twins:
         if not (labels.get(INSTANCE_TYPE) and labels.get(CAPACITY_TYPE)):
             launched = obj.get("kind") == "Node" or mapping_in(obj.get("status")).get("providerID")
             return _NO_LABELS if launched else _NOT_LAUNCHED
-        wanted = {key: labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if labels.get(key)}
+        wanted = {key: labels[key] for key in DECIDING.values() if labels.get(key)}
         slot = (name_of(pool), *wanted.values())
         if slot not in self._made:
             self._made[slot] = self._launched(pool, wanted)
@@ -77,61 +74,26 @@ class Twins:
     def _pool(self, obj: Object) -> Object | None:
         return self._by_name.get(("NodePool", labels_of(obj).get(NODEPOOL, "")))
 
-    def _launched(self, pool: Object, labels: Mapping[str, str]) -> Mapping[str, Object] | str:
+    def _launched(self, pool: Object, labels: Mapping[str, str]) -> Machine | str:
         world = self._world.fresh()
         if refused := world.apply(_unlimited(pool)):
-            return _not_launched(refused[0])
+            return not_launched(refused[0])
         reference = world.list("NodePool")[0]["spec"]["template"]["spec"]["nodeClassRef"]
         nodeclass = self._by_name.get((_NODECLASS, reference["name"]))
         if nodeclass is None and reference["kind"] == _NODECLASS:
             return f"its {_NODECLASS} {reference['name']} is not in the dump"
         if nodeclass is not None and (refused := world.apply(_of_today(nodeclass))):
-            return _not_launched(refused[0])
+            return not_launched(refused[0])
         for overlay in self._overlays():
             if refused := world.apply(_of_today(overlay)):
-                return _not_launched(refused[0])
-        world.apply(_pod(pool, labels))
-        return _at_rest(world)
+                return not_launched(refused[0])
+        world.apply(twin_pod(name_of(pool), labels))
+        return at_rest(world)
 
     def _overlays(self) -> list[Object]:
         """Return the NodeOverlays of the dump, where Karpenter heeds them."""
         heeded = self._world.options.gate(_OVERLAY)
         return [obj for (kind, _), obj in self._by_name.items() if kind == _OVERLAY] if heeded else []
-
-
-def _at_rest(world: World) -> Mapping[str, Object] | str:
-    """Let the world come to rest, with its startup taints removed; return its one machine, or why there is none."""
-    if why := _restless(world):
-        return f"{_NO_TWIN}: {why}"
-    node = next(iter(world.list("Node")), None)
-    claim = next(iter(world.list("NodeClaim")), None)
-    if node is not None and claim is not None and claim["spec"].get("startupTaints"):
-        _remove_startup_taints(world, node, claim)
-        if why := _restless(world):
-            return f"{_NO_TWIN}: {why}"
-        node, claim = (next(iter(world.list(kind)), None) for kind in _KINDS)
-    if node is None or claim is None:
-        return f"{_NO_TWIN}: {pending_cause(world, 'twin').partition(', requirements=')[0]}"
-    return {"Node": node, "NodeClaim": claim}
-
-
-def _restless(world: World) -> str:
-    """Let the world come to rest; return one line about why it does not, empty where it does."""
-    settled = world.settle(allow_rejections=True)
-    if settled.runaway is not None:
-        return str(settled.runaway).partition("\n")[0]
-    return with_remedy(settled.exhausted, settled.limit)
-
-
-def _remove_startup_taints(world: World, node: Object, claim: Object) -> None:
-    """Remove from the Node what agents of the cluster remove once they run: none of them is here."""
-    startup = {(taint["key"], taint["effect"]) for taint in claim["spec"]["startupTaints"]}
-    rest = [dict(taint) for taint in node["spec"].get("taints") or () if (taint["key"], taint["effect"]) not in startup]
-    world.kubectl.patch(node, {"spec": {"taints": rest or None}})
-
-
-def _not_launched(rejection: Rejection) -> str:
-    return f"{_NO_TWIN}: {rejection.object}: {rejection.text}"
 
 
 def manifests_of(dump: Dump) -> tuple[Manifest, ...]:
@@ -192,15 +154,3 @@ def _unlimited(pool: Object) -> dict[str, Any]:
     spec = {key: value for key, value in mapping_in(pool.get("spec")).items() if key not in ("limits", "replicas")}
     meta = {"name": name_of(pool)}
     return {"apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": meta, "spec": spec}
-
-
-def _pod(pool: Object, labels: Mapping[str, str]) -> dict[str, Any]:
-    """A pod that only such a machine takes."""
-    selector = {**labels, NODEPOOL: name_of(pool)}
-    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": "1m"}}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "twin"},
-        "spec": {"nodeSelector": selector, "tolerations": [{"operator": "Exists"}], "containers": [container]},
-    }

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.capture.objects import kept
 from harness.capture.pseudonyms import Pseudonyms
 from harness.capture.public_values import is_public
-from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases import KNOWN_RELEASES, ProvisionMode
-from harness.kube.api.labels import INSTANCE_TYPE, REGION, ZONE
-from harness.kube.api.objects import is_mapping, labels_of, mapping_in
+from harness.kube.api.labels import REGION
+from harness.kube.api.objects import Object, is_mapping, labels_of, mapping_in
 from harness.reality.comparing import Twins, manifests_of
-from harness.reality.facts import Comparison, State
+from harness.reality.facts import ABSENT, Comparison, State, facts_of
+from harness.reality.machines import DECIDING, Machine, machine_of
 from harness.scenario.language.dumps import Dump
 from harness.world import World
+from lazyrecords import dataclass
 
-__all__ = ["mistakes", "shared"]
+__all__ = ["SharedFacts", "mistakes", "shared"]
 
 _QUANTITY = re.compile(r"[0-9]{1,20}(m|[KMGT]i?|k)?")
 _FORMS: Mapping[str, re.Pattern[str]] = {
@@ -35,7 +38,6 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
     "nodeInfo.kubeletVersion": re.compile(r"v1\.[0-9]{1,2}\.[0-9]{1,3}"),
 }
 _WHERE = "a cluster of a user"
-_LABELS = {"size": INSTANCE_TYPE, "zone": ZONE, "priority": CAPACITY_TYPE}
 _SITUATION: Mapping[str, re.Pattern[str]] = {
     "kind": re.compile("Node|NodeClaim"),
     "date": re.compile(r"[0-9]{4}-[0-9]{2}"),
@@ -48,8 +50,19 @@ _SITUATION: Mapping[str, re.Pattern[str]] = {
 _NEEDED = frozenset({"where", "kind", "release", "region", "kubernetes", "size", "facts"})
 
 
-def shared(comparisons: Iterable[Comparison], dump: Dump, world: World) -> list[dict[str, Any]]:
-    """Return one entry for each kind of machine: what the simulation needs to make one, and the facts that say nothing of whose it is."""
+@dataclass(frozen=True, slots=True)
+class SharedFacts:
+    """Entries of machines, each once, and the number of machines that have none, by reason."""
+
+    entries: tuple[dict[str, Any], ...]
+    left_out: Mapping[str, int]
+
+
+def shared(comparisons: Iterable[Comparison], dump: Dump, world: World) -> SharedFacts:
+    """Return one entry for each kind of machine: what the simulation needs to make one, and the facts that say nothing of whose it is.
+
+    A machine is left out that the entry alone does not make again: its facts would be held against another one.
+    """
     by_object: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         if comparison.state is not State.INCOMPARABLE:
@@ -57,23 +70,52 @@ def shared(comparisons: Iterable[Comparison], dump: Dump, world: World) -> list[
     manifests = {manifest.reference: manifest.object for manifest in manifests_of(dump)}
     twins = Twins(world, manifests_of(dump))
     entries: list[dict[str, Any]] = []
+    left_out: Counter[str] = Counter()
+    alone = _Alone()
     for reference, facts in by_object.items():
         obj = manifests[reference]
-        labels = {word: labels_of(obj).get(key, "") for word, key in _LABELS.items()}
-        public = {word: text for word, text in labels.items() if is_public(_LABELS[word], text)}
-        nodeclass = twins.nodeclass(obj)
-        spec = mapping_in((kept(nodeclass, Pseudonyms(anonymise=True)) or {}).get("spec")) if nodeclass else {}
-        entry = {
-            "where": _WHERE,
-            "kind": obj["kind"],
-            **_situation(world),
-            **public,
-            **({"nodeclass": dict(spec)} if spec else {}),
-            "facts": {fact.field: fact.theirs for fact in facts if _may_stay(fact.field, fact.theirs)},
-        }
-        if entry not in entries and entry["facts"] and not [*mistakes(entry)]:
+        entry = _entry(obj, twins.nodeclass(obj), facts, world)
+        why = next(iter(mistakes(entry)), "") or alone.disagreement(entry, facts)
+        if why:
+            left_out[why] += 1
+        elif entry not in entries:
             entries.append(entry)
-    return entries
+    return SharedFacts(tuple(entries), dict(left_out))
+
+
+def _entry(obj: Object, nodeclass: Object | None, facts: Iterable[Comparison], world: World) -> dict[str, Any]:
+    labels = {word: labels_of(obj).get(key, "") for word, key in DECIDING.items()}
+    public = {word: text for word, text in labels.items() if is_public(DECIDING[word], text)}
+    spec = mapping_in((kept(nodeclass, Pseudonyms(anonymise=True)) or {}).get("spec")) if nodeclass else {}
+    return {
+        "where": _WHERE,
+        "kind": obj["kind"],
+        **_situation(world),
+        **public,
+        **({"nodeclass": dict(spec)} if spec else {}),
+        "facts": {fact.field: fact.theirs for fact in facts if _may_stay(fact.field, fact.theirs)},
+    }
+
+
+class _Alone:
+    """Machines that are made of entries alone, each once."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Machine | str] = {}
+
+    def disagreement(self, entry: Mapping[str, Any], facts: Iterable[Comparison]) -> str:
+        """Return why the entry's machine is not the one that the facts were compared with, empty where it is."""
+        situation = json.dumps({word: value for word, value in entry.items() if word not in ("kind", "facts")})
+        if situation not in self._made:
+            self._made[situation] = machine_of(entry)
+        machine = self._made[situation]
+        if isinstance(machine, str):
+            return machine
+        ours = {field: value for field, value, _ in facts_of(machine[entry["kind"]])}
+        other = [
+            fact.field for fact in facts if fact.field in entry["facts"] and ours.get(fact.field, ABSENT) != fact.ours
+        ]
+        return f"what may be shared makes a machine with another {min(other)}" if other else ""
 
 
 def _situation(world: World) -> dict[str, str]:
@@ -110,6 +152,9 @@ def mistakes(entry: object) -> Iterator[str]:
         if name == "facts":
             yield from _wrong_facts(value)
         elif name == "nodeclass":
+            if not is_mapping(value):
+                yield "nodeclass: the fields of an AKSNodeClass are expected"
+                continue
             obj = {"apiVersion": "", "kind": "AKSNodeClass", "metadata": {}, "spec": value}
             if (kept(obj, Pseudonyms(anonymise=True)) or {}).get("spec") != value:
                 yield "nodeclass: a field or a value that says more than captures do"
@@ -135,6 +180,6 @@ def _is_word(name: str, value: object) -> bool:
         return value in KNOWN_RELEASES
     if name == "region":
         return is_public(REGION, value)
-    if name in _LABELS:
-        return is_public(_LABELS[name], value)
+    if name in DECIDING:
+        return is_public(DECIDING[name], value)
     return name in _SITUATION and _SITUATION[name].fullmatch(value) is not None

@@ -138,7 +138,7 @@ def test_a_limit_that_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("limit", "text"),
     [
-        ("steps=5", "time stands still: still moving after 5 steps within .*HARNESS_LIMITS=steps=N"),
+        ("steps=5", "too many steps: still moving after 5 steps within .*HARNESS_LIMITS=steps=N"),
         ("all-steps=300", "ended early: still moving after 300 steps in .*HARNESS_LIMITS=all-steps=N"),
     ],
 )

@@ -14,6 +14,7 @@ import yaml
 from harness.cli import main
 from harness.reality.sharing import mistakes
 from tests.reality.dumps import dump, objects, unpacked, written
+from tests.recorded.__main__ import main as recorded
 from tests.recorded.clusters import cluster_rows, take
 from tests.recorded.rows import Verdict
 
@@ -143,6 +144,13 @@ STRANGE: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ),
     ("no size", lambda entry: entry.pop("size"), "size is missing"),
     ("a number", lambda entry: entry.update(kubernetes=1.34), "kubernetes: not a value that is shared"),
+    ("no fields", lambda entry: entry.update(nodeclass=None), "nodeclass: the fields of an AKSNodeClass are expected"),
+    ("a list", lambda entry: entry.update(nodeclass=[]), "nodeclass: the fields of an AKSNodeClass are expected"),
+    (
+        "a fact that is a number",
+        lambda entry: entry.update(facts={"capacity.cpu": 2}),
+        "facts.capacity.cpu: not a value",
+    ),
     ("no facts", lambda entry: entry.update(facts={}), "facts: fields and their values are expected"),
     ("another release", lambda entry: entry.update(release="9.9.9"), "release: not a value that is shared"),
 ]
@@ -163,7 +171,76 @@ def test_a_file_of_a_stranger_is_not_trusted(
     assert not table.exists()
 
 
-@pytest.mark.parametrize("text", ["a: b", "[unclosed", "[1]"])
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("a zone of another region", {"zone": "eastus-1"}),
+    ("a disk that is too small", {"nodeclass": {"osDiskSizeGB": 5}}),
+    ("a priority that Azure does not have", {"priority": "reserved"}),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in REFUSED], ids=[name for name, _ in REFUSED])
+def test_an_entry_without_a_machine_is_refused_before_anything_is_written(
+    change: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, table = tmp_path / "facts.yaml", tmp_path / "clusters.yaml"
+    path.write_text(yaml.safe_dump([entry(), {**entry(), **change}]), encoding="utf-8")
+    with pytest.raises(SystemExit) as left:
+        recorded(["--take", str(path)], table)
+    assert left.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}: entry 2: the simulation launches no machine of it: ")
+    assert not table.exists()
+
+
+def test_a_line_about_a_strangers_file_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "facts.yaml"
+    path.write_text(yaml.safe_dump([{**entry(), "\x1b[2J": "a"}]), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        recorded(["--take", str(path)], tmp_path / "clusters.yaml")
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def _mode(items: list[dict[str, Any]]) -> None:
+    for obj in items:
+        if obj["kind"] in ("Node", "NodeClaim"):
+            obj["metadata"]["labels"]["kubernetes.azure.com/mode"] = "system"
+        if obj["kind"] == "NodePool":
+            obj["spec"]["template"]["metadata"] = {"labels": {"kubernetes.azure.com/mode": "system"}}
+
+
+@pytest.mark.parametrize(
+    ("plant", "options", "why"),
+    [
+        (_mode, (), "what may be shared makes a machine with another labels.kubernetes.azure.com/mode"),
+        (
+            lambda items: None,
+            ("--option", "vm-memory-overhead-percent=0.2"),
+            "what may be shared makes a machine with another allocatable.memory",
+        ),
+    ],
+    ids=["a label of the template", "an option"],
+)
+def test_machines_that_an_entry_does_not_make_are_left_out(
+    plant: Callable[[list[dict[str, Any]]], None],
+    options: tuple[str, ...],
+    why: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    items = objects()
+    plant(items)
+    facts = tmp_path / "facts.yaml"
+    main(["reality", str(written(tmp_path, items)), "--region", "westeurope", "--facts", str(facts), *options])
+    out = capsys.readouterr().out
+    assert f": {why}" in out
+    assert "left out of the facts, " in out
+    entries = yaml.safe_load(facts.read_text(encoding="utf-8"))
+    table = tmp_path / "clusters.yaml"
+    assert take(facts, table) == len(entries) < 2
+    assert {row.verdict for row in cluster_rows(table)} <= {Verdict.EXACT}
+
+
+@pytest.mark.parametrize("text", ["a: b", "[unclosed", "[1]", "[" * 3000])
 def test_what_is_no_facts_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "facts.yaml"
     path.write_text(text, encoding="utf-8")
@@ -175,4 +252,5 @@ def test_json_stays_one_document_with_facts_to_share(tmp_path: Path, capsys: pyt
     shared = tmp_path / "facts.yaml"
     main(["reality", str(dump(tmp_path)), "--region", "westeurope", "--format", "json", "--facts", str(shared)])
     value = json.loads(capsys.readouterr().out)
+    assert value["left_out"] == {}
     assert value["shared"] == yaml.safe_load(shared.read_text(encoding="utf-8"))  # shown before it is written

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from plainlines import printable
 from tests.real.pages import replaced
-from tests.recorded.clusters import take
+from tests.recorded.clusters import CLUSTERS, take
 from tests.recorded.rows import Row, Verdict, all_rows
 
 
@@ -36,20 +37,20 @@ def _line(name: str, rows: Sequence[Row]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def main() -> None:
-    """Prints the table."""
+def main(arguments: Sequence[str] | None = None, clusters: Path = CLUSTERS) -> None:
+    """Print the table. `clusters`: the file that the machines of `--take` are added to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="each fact")
     parser.add_argument("--write", type=Path, metavar="FILE")
     parser.add_argument(
         "--take", type=Path, metavar="FILE", help="add the machines of a file of harness reality --facts"
     )
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.take is not None:
         try:
-            print(f"new machines: {take(options.take)}")
+            print(f"new machines: {take(options.take, clusters)}")
         except ValueError as error:
-            parser.exit(2, f"{error}\n")
+            parser.exit(2, "".join(f"{printable(line)}\n" for line in str(error).split("\n")))
     rows = list(all_rows())
     if options.all:
         for row in rows:

@@ -14,6 +14,7 @@ from plainlines import print_document, printable
 
 if TYPE_CHECKING:
     from harness.reality.facts import Comparison
+    from harness.reality.sharing import SharedFacts
 
 __all__ = ["add_arguments", "run"]
 
@@ -58,9 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_files("reality", arguments, error)
     comparable = any(comparison.state is not State.INCOMPARABLE for comparison in compared)
-    entries = shared(compared, dump, world) if arguments.facts is not None and comparable else None
+    facts = shared(compared, dump, world) if arguments.facts is not None and comparable else None
     notes = [*dump.live, *not_simulated_lines(dump.not_simulated)]
-    _answer(arguments, {"read": inputs.value(), "notes": notes}, [*inputs.head(world), *notes], compared, entries)
+    _answer(arguments, {"read": inputs.value(), "notes": notes}, [*inputs.head(world), *notes], compared, facts)
     if not comparable:
         return bad_input(printable(f"harness reality: nothing could be compared: {_why_nothing(compared)}"))
     return int(any(comparison.state is State.DIFFERENT for comparison in compared))
@@ -71,9 +72,9 @@ def _answer(
     read: Mapping[str, object],
     head: Sequence[str],
     compared: Sequence[Comparison],
-    entries: Sequence[Mapping[str, object]] | None,
+    facts: SharedFacts | None,
 ) -> None:
-    """Print the comparison, write its page, and show and write the `entries` that are to be shared."""
+    """Print the comparison, write its page, and show and write the `facts` that are to be shared."""
     from harness.outputs import write_text
     from harness.reports.picture.reality import reality_page
 
@@ -81,12 +82,12 @@ def _answer(
     if arguments.html is not None:
         write_text(arguments.html, reality_page("How true is the simulation on this cluster?", head, values))
     if arguments.format == "json":
-        print_json({**read, "facts": values, **({} if entries is None else {"shared": entries})})
+        print_json({**read, "facts": values, **_shared_value(facts)})
     else:
         for line in (*head, *_lines(compared)):
             show(line)
-    if entries is not None:
-        _share(arguments, entries)
+    if facts is not None:
+        _share(arguments, facts)
 
 
 def _why_nothing(compared: Sequence[Comparison]) -> str:
@@ -113,13 +114,20 @@ def _lines(compared: Sequence[Comparison]) -> Iterator[str]:
         yield f"not comparable, {times}: {why}"
 
 
-def _share(arguments: argparse.Namespace, entries: Sequence[Mapping[str, object]]) -> None:
-    """Write the facts after they were shown, in JSON as a part of the answer."""
+def _shared_value(facts: SharedFacts | None) -> dict[str, object]:
+    """Return the part of the answer in JSON that has the facts to share."""
+    return {} if facts is None else {"shared": facts.entries, "left_out": facts.left_out}
+
+
+def _share(arguments: argparse.Namespace, facts: SharedFacts) -> None:
+    """Write the facts after they were shown, in JSON as a part of the answer, and say what is left out of them."""
     import yaml
 
     from harness.outputs import write_text
 
-    text = yaml.safe_dump(entries, sort_keys=False, width=120)
+    text = yaml.safe_dump(list(facts.entries), sort_keys=False, width=120)
     if arguments.format == "text":
+        for why, times in sorted(facts.left_out.items(), key=lambda pair: (-pair[1], pair[0])):
+            show(f"left out of the facts, {times}: {why}")
         print_document(text)
     write_text(arguments.facts, text)

@@ -61,7 +61,7 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
         if settled.runaway is not None:
             run.runaways.append(settled.runaway)
         if settled.exhausted is not None:
-            how, limit = ("ended early", ALL_STEPS) if settled.limit == ALL_STEPS.name else ("time stands still", STEPS)
+            how, limit = ("ended early", ALL_STEPS) if settled.limit == ALL_STEPS.name else ("too many steps", STEPS)
             raise ScenarioError([Problem(mark, "when", f"{how}: {settled.exhausted}", limit.hint)])
         return True
     for name in step.apply or ():
