@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.kube.admission.container_resources import resource_name_errors
 from harness.kube.admission.places import Place
 from harness.kube.api.autoscalers import DOWN, UP, WINDOW_FIELD, metrics_of
 from harness.kube.api.field_errors import FieldError
+from harness.kube.api.names import dns_label_errors, path_segment_errors
 from harness.kube.api.quantity import Quantity
+from lazyrecords import dataclass
 
 __all__ = ["autoscaler_errors", "default_autoscaler"]
 
@@ -26,6 +29,40 @@ _SOURCES: Mapping[str, str] = {
     "Object": "object",
     "Pods": "pods",
     "Resource": "resource",
+}
+_CHECKED = ("object", "external", "pods", "resource", "containerResource")
+"""In the API server's order: only the first of them is looked into."""
+_FROM_1 = "must be greater than 0"
+_CONVERTED = Place("spec.metrics[0].resource.target.averageUtilization", ("spec", "targetCPUUtilizationPercentage"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The fields of a target of which a source of metrics needs one: the error without any, and with all of them."""
+
+    fields: frozenset[str]
+    named: str
+    missing: str
+    superfluous: str = ""
+    both: str = ""
+
+
+_MEASURED = _Choice(
+    frozenset({"averageUtilization", "averageValue"}),
+    *("averageUtilization", "must set either a target raw value or a target utilization"),
+    *("averageValue", "may not set both a target raw value and a target utilization"),
+)
+_VALUES = frozenset({"value", "averageValue"})
+_CHOICES: Mapping[str, _Choice] = {
+    "resource": _MEASURED,
+    "containerResource": _MEASURED,
+    "object": _Choice(_VALUES, "averageValue", "must set either a target value or averageValue"),
+    "external": _Choice(
+        _VALUES,
+        *("averageValue", "must set either a target value for metric or a per-pod target"),
+        *("value", "may not set both a target value for metric and a per-pod target"),
+    ),
+    "pods": _Choice(frozenset({"averageValue"}), "averageValue", "must specify a positive target averageValue"),
 }
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
@@ -61,11 +98,11 @@ def autoscaler_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
         yield _AT.child("maxReplicas").invalid(most, "must be greater than or equal to 1")
     if least is not None and most < least:
         yield _AT.child("maxReplicas").invalid(most, "must be greater than or equal to `minReplicas`")
-    target = spec.get("scaleTargetRef") or {}
-    yield from (
-        _AT.child("scaleTargetRef").child(field).required("") for field in ("kind", "name") if not target.get(field)
-    )
+    yield from _reference_errors(spec.get("scaleTargetRef") or {}, _AT.child("scaleTargetRef"))
     metrics = spec.get("metrics") or ()
+    share = None if metrics else spec.get("targetCPUUtilizationPercentage")
+    if share is not None and share < 1:  # of autoscaling/v1: judged as the metric into which it is converted
+        yield _CONVERTED.invalid(share, _FROM_1)
     for index, metric in enumerate(metrics):
         yield from _metric_errors(metric, _AT.child("metrics").index(index))
     if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
@@ -77,13 +114,24 @@ def autoscaler_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
             yield from _rules_errors(rules, _AT.child("behavior").child(way))
 
 
+def _reference_errors(reference: Mapping[str, Any], at: Place) -> Iterator[FieldError]:
+    for field in ("kind", "name"):
+        yield from _name_errors(reference.get(field) or "", at.child(field), "")
+
+
+def _name_errors(name: str, at: Place, missing: str) -> Iterator[FieldError]:
+    if not name:
+        yield at.required(missing)
+    yield from (at.invalid(name, why) for why in path_segment_errors(name))
+
+
 def _metric_errors(metric: Mapping[str, Any], at: Place) -> Iterator[FieldError]:
     kind = metric.get("type") or ""
     if not kind:
         yield at.child("type").required("must specify a metric source type")
     if kind not in _SOURCES:
         yield at.child("type").unsupported(kind, tuple(_SOURCES))
-    present = [field for field in ("object", "external", "pods", "resource", "containerResource") if metric.get(field)]
+    present = [field for field in _CHECKED if metric.get(field) is not None]
     if present:
         yield from _source_errors(present[0], metric[present[0]], at.child(present[0]))
     expected = _SOURCES.get(kind)
@@ -99,19 +147,34 @@ def _metric_errors(metric: Mapping[str, Any], at: Place) -> Iterator[FieldError]
 def _source_errors(field: str, source: Mapping[str, Any], at: Place) -> Iterator[FieldError]:
     measured = field in ("resource", "containerResource")
     if measured:
-        if not source.get("name"):
-            yield at.child("name").required("must specify a resource name")
-        if field == "containerResource" and not source.get("container"):
-            yield at.child("container").required("must specify a container")
-    elif not (source.get("metric") or {}).get("name"):
-        yield at.child("metric").child("name").required("must specify a metric name")
+        yield from _resource_errors(field, source, at)
+    else:
+        if field == "object":
+            yield from _reference_errors(source.get("describedObject") or {}, at.child("describedObject"))
+        metric = source.get("metric") or {}
+        yield from _name_errors(
+            metric.get("name") or "", at.child("metric").child("name"), "must specify a metric name"
+        )
     target, place = source.get("target") or {}, at.child("target")
     yield from _target_errors(target, place)
-    share, average = target.get("averageUtilization"), target.get("averageValue")
-    if measured and share is None and average is None:
-        yield place.child("averageUtilization").required("must set either a target raw value or a target utilization")
-    elif measured and share is not None and average is not None:
-        yield place.child("averageValue").forbidden("may not set both a target raw value and a target utilization")
+    stated = {name for name in ("averageUtilization", "averageValue", "value") if target.get(name) is not None}
+    choice = _CHOICES[field]
+    if not stated & choice.fields:
+        yield place.child(choice.named).required(choice.missing)
+    elif choice.both and stated >= choice.fields:
+        yield place.child(choice.superfluous).forbidden(choice.both)
+
+
+def _resource_errors(field: str, source: Mapping[str, Any], at: Place) -> Iterator[FieldError]:
+    name, container = source.get("name"), source.get("container")
+    if not name:
+        yield at.child("name").required("must specify a resource name")
+    elif field == "containerResource":
+        yield from resource_name_errors(name, at.child("name"))
+    if field == "containerResource" and not container:
+        yield at.child("container").required("must specify a container")
+    elif field == "containerResource":
+        yield from (at.child("container").invalid(container, why) for why in dns_label_errors(str(container)))
 
 
 def _target_errors(target: Mapping[str, Any], at: Place) -> Iterator[FieldError]:
@@ -126,7 +189,7 @@ def _target_errors(target: Mapping[str, Any], at: Place) -> Iterator[FieldError]
             yield at.child(field).invalid(amount, "must be positive")
     share = target.get("averageUtilization")
     if share is not None and share < 1:
-        yield at.child("averageUtilization").invalid(share, "must be greater than 0")
+        yield at.child("averageUtilization").invalid(share, _FROM_1)
 
 
 def _rules_errors(rules: Mapping[str, Any], at: Place) -> Iterator[FieldError]:

@@ -7,13 +7,36 @@ from typing import Any
 
 from harness.kube.admission.places import Place
 from harness.kube.api.field_errors import FieldError
+from harness.kube.api.names import is_qualified_name, qualified_name_errors
 from harness.kube.api.quantity import NANO, Quantity, QuantityError
 
-__all__ = ["resources_errors"]
+__all__ = ["resource_name_errors", "resources_errors"]
 
 Part = Mapping[str, Any]
-_OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "secrets", "services", "storage"})
+_OF_QUOTAS = frozenset(
+    [
+        "configmaps",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+        "storage",
+    ]
+)
+"""The standard resources that no container can ask for (pkg/apis/core/helper, standardResources)."""
 
+_QUOTA = "requests."
 _HUGE_PAGES = "hugepages-"
 
 
@@ -52,10 +75,7 @@ def resources_errors(resources: Part, at: Place) -> Iterator[FieldError]:
 
 
 def _quantity(name: str, amount: Any, at: Place) -> Iterator[FieldError]:
-    if "/" not in name and name not in ("cpu", "memory", "ephemeral-storage") and not _is_huge_page(name):
-        if name not in _OF_NAMESPACES:
-            yield at.invalid(name, "must be a standard resource type or fully qualified")
-        yield at.invalid(name, "must be a standard resource for containers")
+    yield from resource_name_errors(name, at)
     quantity = Quantity.parse(amount)
     if quantity.negative:
         yield at.invalid(str(quantity), "must be greater than or equal to 0")
@@ -64,6 +84,24 @@ def _quantity(name: str, amount: Any, at: Place) -> Iterator[FieldError]:
             yield at.invalid(str(quantity), f"{quantity} is not positive integer multiple of {name}")
     elif not _overcommits(name) and quantity.nano % NANO:
         yield at.invalid(str(quantity), "must be an integer")
+
+
+def resource_name_errors(name: str, at: Place) -> Iterator[FieldError]:
+    """Yield the errors of the name of a container's resource (core/v1/validation ValidateContainerResourceName)."""
+    if name in ("cpu", "memory", "ephemeral-storage"):
+        return
+    unqualified = qualified_name_errors(name)
+    yield from (at.invalid(name, why) for why in unqualified)
+    if "/" not in name and not _is_huge_page(name):
+        if not unqualified and name not in _OF_QUOTAS and not name.startswith(_QUOTA + _HUGE_PAGES):
+            yield at.invalid(name, "must be a standard resource type or fully qualified")
+        yield at.invalid(name, "must be a standard resource for containers")
+    elif not _is_native(name) and (name.startswith(_QUOTA) or not is_qualified_name(_QUOTA + name)):
+        yield at.invalid(name, "doesn't follow extended resource name standard")
+
+
+def _is_native(name: str) -> bool:
+    return "/" not in name or "kubernetes.io/" in name
 
 
 def _is_huge_page(name: str) -> bool:
@@ -81,4 +119,4 @@ def _divisible(quantity: Quantity, size: str) -> bool:
 
 def _overcommits(name: str) -> bool:
     """Return whether a resource may be requested below its limit: Kubernetes' own resources but huge pages."""
-    return not _is_huge_page(name) and ("/" not in name or "kubernetes.io/" in name)
+    return not _is_huge_page(name) and _is_native(name)

@@ -77,6 +77,13 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def path_segment_errors(text: str) -> list[str]:
+    """Return the reasons why `text` is no segment of a path (apimachinery pkg/api/validate/content, IsPathSegmentName)."""
+    if text in (".", ".."):
+        return [f"may not be '{text}'"]
+    return [f"may not contain '{part}'" for part in ("/", "%") if part in text]
+
+
 def dns_label_errors(text: str) -> list[str]:
     """Return the reasons why `text` is no lower-case RFC 1123 label."""
     errors = [OLD_WORDING.too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
