@@ -16,6 +16,7 @@ __all__ = ["of_changes", "of_history"]
 _GONE = "its kubelet has stopped reporting"
 _ON_ITS_WAY_OUT = "it is on its way out"
 _NOT_YET = "a startup taint is still on its Node"
+_STARTING = r"conditions\.(Initialized|Ready)(\.reason)?|labels\.karpenter\.sh/initialized"
 _ENDING = frozenset({"InstanceTerminating", "Drained", "VolumesDetached"})
 """Conditions of a NodeClaim that is being deleted (core pkg/apis/v1/nodeclaim_status.go)."""
 _DISRUPTED = f"taints.{core.DISRUPTED_TAINT['key']}:{core.DISRUPTED_TAINT['effect']}"
@@ -53,7 +54,8 @@ def of_history(obj: Object, pool: Object | None) -> Iterator[Excuse]:
     startup = [_identity(taint) for taint in _entries(_template_spec(pool).get("startupTaints"))]
     waits = any(condition.get("reason") == "StartupTaintsExist" for condition in conditions)
     if waits or any(_identity(taint) in startup for taint in taints):
-        yield re.compile(r"conditions\.(Initialized|Ready)(\.reason)?|labels\.karpenter\.sh/initialized"), _NOT_YET
+        names = [re.escape(f"taints.{key}:{effect}") for key, effect in startup]
+        yield re.compile("|".join((_STARTING, *names))), _NOT_YET
     silent = [str(condition["type"]) for condition in conditions if condition.get("reason") == "NodeStatusUnknown"]
     if silent:  # kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go
         yield re.compile(rf"conditions\.({'|'.join(map(re.escape, silent))})(\.reason)?"), _GONE

@@ -113,14 +113,10 @@ def _why_not(field: str, theirs: str | None, ours: str | None) -> str:
 
 
 def share_off(expected: str, other: str) -> float | None:
-    """Return the share by which two quantities differ, to the billionth of a unit; None for what is none, and for two signs."""
+    """Return the share by which two quantities differ, 1 at most; None for what is none."""
     try:
         amount, against = Quantity.parse(expected).nano, Quantity.parse(other).nano
     except QuantityError:
         return None
-    if amount == against:
-        return 0.0
-    if amount * against <= 0:
-        return None
     difference = abs(amount - against)
-    return difference / abs(amount) if difference < abs(amount) else 1.0
+    return difference / abs(amount) if difference < abs(amount) else float(difference > 0)
