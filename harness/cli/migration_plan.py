@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from harness.migrate.walking.doubling import Doubling
     from harness.migrate.walking.walk import Walk
     from harness.migrate.walking.ways import Way
+    from harness.reading.problems import Problem
+    from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = ["MigrationPlan", "check_options", "planned"]
@@ -100,9 +102,12 @@ def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
     from harness.migrate.proposing.sizes import spelled
     from harness.migrate.walking.ways import Way
     from harness.reading.manifests import manifests_of_text
+    from harness.reading.problems import ScenarioError
 
     inputs = _inputs(arguments, files, ())
     world = world_of(arguments, inputs)
+    if mistyped := list(_mistyped(world, files.dump)):
+        raise ScenarioError(mistyped)
     objects = [manifest.object for manifest in (*files.dump.manifests, *files.dump.derived)]
     plan = Plan(taken_names(objects), widen=arguments.widen, merge=arguments.merge, demands=demands_of(objects))
     files = replace(files, cluster=spelled(world, files.cluster))
@@ -114,6 +119,26 @@ def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
     world = world_of(arguments, inputs)  # with the subnets that the AKSNodeClasses name
     way = Way.SIDE_BY_SIDE if arguments.side_by_side else Way.WAVES
     return _walked(files, inputs, world, proposal, manifests, way)
+
+
+def _mistyped(world: World, dump: Dump) -> Iterator[Problem]:
+    """Yield the fields of wrong types in Karpenter's own resources: an API server stores none, so that no cluster has them.
+
+    What else the CRDs refuse is told by the move, for a release may be other than the one that the dump is from.
+    """
+    from harness.karpenter.validation.admission import admit
+    from harness.karpenter.validation.crds import crd_set
+    from harness.reading.problems import Problem
+
+    crds = crd_set(world.release.crds)
+    for manifest in (*dump.manifests, *dump.derived, *dump.registered):
+        if f"{manifest.object['apiVersion']}/{manifest.kind}" not in crds.kinds:
+            continue
+        for rejection in admit(manifest.object, crds=crds, kubernetes=world.kubernetes).rejections:
+            if "must be of type" in rejection.text:
+                hint = manifest.type_hint(rejection.pointer, rejection.text)
+                where = manifest.document.position(rejection.pointer)
+                yield Problem(where, str(rejection.layer), f"{manifest.kind}/{manifest.name}: {rejection.text}", hint)
 
 
 def _walked(

@@ -56,6 +56,8 @@ def _budgets_line(walk: Walk) -> str:
         return f"below its PodDisruptionBudget at some moment: {first_few(walk.undercut, _FEW)}"
     if not walk.healthy:
         return "there is no PodDisruptionBudget: nothing limits how many pods go at once"
+    if walk.short:
+        return f"no lower below its PodDisruptionBudget than before: {first_few(walk.short, _FEW)}"
     return "nothing is ever below its PodDisruptionBudget"
 
 
@@ -77,7 +79,9 @@ def note_lines(judged: Sequence[Judged], walk: Walk | None) -> Iterator[str]:
         return
     for ready in sorted(walk.ready, key=lambda ready: ready.least - ready.before)[:_FEW]:
         if ready.least < ready.before and ready.least < ready.after:
-            least = f"{ready.least} of {ready.before} pods ready at the least, after {duration_text(ready.at)}"
+            least = (
+                f"{ready.least} of {counted(ready.before, 'pod')} ready at the least, after {duration_text(ready.at)}"
+            )
             yield f"{ready.workload}: {least}"
     if walk.waited_before:
         yield f"{counted(walk.waited_before, 'pod')} had no Node before the move"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.scheduling.pods import pod_requests
+from harness.migrate.agent_pools import POOLS_BLOCK
 from harness.migrate.judging.judgement import Judged, Move
 from harness.migrate.judging.pool_nodes import admits
 from harness.migrate.walking.story import Story
@@ -92,10 +94,11 @@ class Doubling:
 def doubling_of(story: Story, inputs: Mapping[str, Any], *, file: str) -> Doubling | None:
     """Return what comes of more pods than the Nodes hold, where nothing keeps the two apart. Raises ScenarioError.
 
-    None where no agent pool that goes is scaled, or no workload that moves as it is asks for so much that a story can fill the Nodes.
+    None where no agent pool that goes is scaled, where no workload that moves as it is asks for so much that a story can fill the Nodes,
+    or where the autoscaler makes no machine for these pods.
     """
-    scaled = {**inputs, "agentPools": list(story.scaled_pools()), "clusterAutoscaler": True}
-    fixed = {**inputs, "agentPools": list(story.agent_pools())}
+    scaled = {**inputs, "agentPools": [_untainted(pool) for pool in story.scaled_pools()], "clusterAutoscaler": True}
+    fixed = {**inputs, "agentPools": [_untainted(pool) for pool in story.agent_pools()]}
     candidates = sorted(filter(_may_grow, story.judged), key=_weight, reverse=True)
     if scaled["agentPools"] == fixed["agentPools"] or not candidates:
         return None
@@ -108,8 +111,17 @@ def doubling_of(story: Story, inputs: Mapping[str, Any], *, file: str) -> Doubli
     pods = growing.running.replicas
     steps = _steps(story, growing, pods + room + pods)
     alone, both = (_machines(_end(_text(story, world_inputs, steps), file)) for world_inputs in (fixed, scaled))
-    text = _text(story, scaled, steps, both.count)
-    return Doubling(text, growing.name, pods, _machines(world), both, alone)
+    before = _machines(world)
+    if both.of_pools <= before.of_pools:
+        return None
+    return Doubling(_text(story, scaled, steps, both.count), growing.name, pods, before, both, alone)
+
+
+def _untainted(pool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an agent pool without the how-to's taint, which it may have where the move has begun."""
+    taints = [taint for taint in pool.get("nodeTaints") or () if re.split("[=:]", taint)[0] != POOLS_BLOCK]
+    others = {name: value for name, value in pool.items() if name != "nodeTaints"}
+    return {**others, **({"nodeTaints": taints} if taints else {})}
 
 
 def _may_grow(verdict: Judged) -> bool:

@@ -13,7 +13,7 @@ from harness.engine.clock import SECOND
 from harness.explain.pods.events import last_sentence
 from harness.explain.pods.waiting import nominations, waiting_reasons
 from harness.karpenter.labels.core import NODEPOOL
-from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.labels import INSTANCE_TYPE, UNSCHEDULABLE
 from harness.kube.api.objects import (
     Object,
     condition_is,
@@ -26,6 +26,7 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.owners import workload_of
 from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.taints import NO_SCHEDULE, taint_text, untolerated
 from harness.migrate.reading.nodes import pool_of
 from harness.migrate.walking.story import BEFORE
 from harness.scenario.language.files import load_text
@@ -43,6 +44,7 @@ __all__ = ["Fleet", "LeftBehind", "Ready", "Refused", "Walk", "walked"]
 _HOUR = 3600.0
 _OVERHEAD = re.compile(r", daemonset overhead=\{[^{}]*\}")
 """The part of Karpenter's sentence that repeats what the DaemonSets ask for."""
+_CORDONED = {"key": UNSCHEDULABLE, "effect": NO_SCHEDULE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class Walk:
     """Workloads all of whose pods are on agent pools that stay, in the end."""
     refused: tuple[Refused, ...] = ()
     """The refusals on the way: NodeClaims for pods that still ask for what no NodeClaim may name."""
+    short: tuple[str, ...] = ()
+    """PodDisruptionBudgets that had fewer healthy pods than they want before the move began."""
 
     @property
     def unplaced(self) -> frozenset[str]:
@@ -139,6 +143,7 @@ def walked(text: str, moving: frozenset[str], *, file: str) -> Walk:
         healthy=measured.healthy,
         stayed=_stayed(run.world),
         refused=tuple(_refusals(run)),
+        short=measured.short,
     )
 
 
@@ -233,6 +238,11 @@ class _Measured:
         elif lacking > max(0, self._lacking.get(budget, 0)):
             self.undercut.add(budget)
 
+    @property
+    def short(self) -> tuple[str, ...]:
+        """Return the budgets that lacked healthy pods before the move."""
+        return tuple(sorted(budget for budget, lacking in self._lacking.items() if lacking > 0))
+
     def _take_pod(self, key: tuple[str, str], pod: Object | None, seconds: float) -> None:
         owner = str(workload_of(pod)) if pod is not None else ""
         is_ready = pod is not None and condition_is(pod, "Ready") and not is_terminating(pod)
@@ -286,12 +296,18 @@ def _left_behind(world: World, moving: frozenset[str]) -> Sequence[LeftBehind]:
 
 
 def _why_still_there(world: World, pod: Object) -> str:
-    """Return which PodDisruptionBudget keeps a pod where it is."""
+    """Return what keeps a pod on a Node of a pool that goes: a PodDisruptionBudget that allows no eviction, or its tolerations.
+
+    A pod that tolerates the taint of cordoned Nodes is scheduled to them again (kubernetes plugins/nodeunschedulable).
+    """
     for budget in world.list("PodDisruptionBudget"):
         selector, status = Selector.parse(spec_of(budget).get("selector")), status_of(budget)
-        if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod)):
+        blocks = namespace_of(budget) == namespace_of(pod) and not status.get("disruptionsAllowed")
+        if blocks and selector.matches(labels_of(pod)):
             counts = f"{status.get('currentHealthy', 0)} are healthy and {status.get('desiredHealthy', 0)} have to be"
             return f"PodDisruptionBudget/{name_of(budget)} lets none of its pods go, of which {counts}"
+    if not untolerated([_CORDONED], spec_of(pod).get("tolerations") or ()):
+        return f"it tolerates {taint_text(_CORDONED)}, so that such pods come back to cordoned Nodes"
     return "nothing has evicted it"
 
 
