@@ -10,6 +10,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.rejections import Rejection
 from harness.karpenter.validation.runtime import runtime_validate
+from harness.kube.admission.fixed_fields import CLASS_FIELDS
 from harness.kube.api.kinds import KINDS, place_of
 from harness.kube.api.objects import Key, Object, frozen, key_of, name_of, namespace_of, with_metadata
 from harness.kube.api.status import ApiError
@@ -87,7 +88,11 @@ class Kubectl:
         try:
             if place and self._view.get("Namespace", place) is None:
                 self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
-            if key.name and self._view.get(key.kind, key.name, place) is not None:
+            present = self._view.get(key.kind, key.name, place) if key.name else None
+            if present is not None and self._is_another_class(key, obj, present):
+                self._writer.delete(key.kind, key.name)
+                present = None
+            if present is not None:
                 # an object that was read and edited has all of its fields; a manifest only those of its author
                 strategic = kind is not None and not kind.custom and "uid" not in (obj.get("metadata") or {})
                 patch = applied_patch(self._applied.get(key), obj, strategic=strategic)
@@ -99,6 +104,14 @@ class Kubectl:
             return rejections_of(error, key)
         self._applied[key] = obj
         return self._validated(stored)
+
+    def _is_another_class(self, key: Key, obj: Object, present: Object) -> bool:
+        """Return whether a StorageClass differs from that of the world's beginning in what no update may change.
+
+        The first manifest of its name tells the cluster's own class, which the world only assumes.
+        """
+        changed = (obj.get(field) not in (None, present.get(field)) for field in CLASS_FIELDS)
+        return key.kind == "StorageClass" and key not in self._applied and any(changed)
 
     def _validated(self, stored: Object) -> Rejected:
         """Return the rejections by Karpenter's own validation of an object that the API server accepted."""

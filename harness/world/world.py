@@ -135,7 +135,7 @@ class World(Observations):
         not begin with `{` is a path). Raises ScenarioError with every mistake in texts that cannot be read, before
         anything is applied. A namespace that is used and not there is made. A NodePool that the API server accepts may
         still be refused by Karpenter's own validation, a pod by its pod validation: such rejections are returned too.
-        All are also kept in `rejections`.
+        All are also kept in `rejections`. The first StorageClass of a name replaces the one that the world assumes.
         """
         self._disturb()
         refused = self.kubectl.apply(objects)

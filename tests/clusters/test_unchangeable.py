@@ -146,6 +146,170 @@ def test_a_job_that_never_began_may_be_moved(cluster: Subject) -> None:
     assert error.code == 422
 
 
+ANTI_AFFINITY = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}
+        ]
+    }
+}
+NODE_AFFINITY = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}]
+        }
+    }
+}
+
+
+def test_a_suspended_job_keeps_its_affinity_to_pods(cluster: Subject) -> None:
+    error = changed(cluster, job(cluster, suspend=True), {"template": {"spec": {"affinity": ANTI_AFFINITY}}})
+    ((reason, field, message),) = causes(error)
+    assert (error.code, reason, field) == (422, "FieldValueInvalid", "spec.template.spec")
+    assert message.endswith(f"}}: {FIXED}")
+
+
+def test_a_suspended_job_changes_affinity_to_nodes_labels_and_resources(cluster: Subject) -> None:
+    made = cluster.admin.create(job(cluster, suspend=True))
+    containers = [
+        {**container, "resources": {"requests": {"cpu": "7"}}}
+        for container in made["spec"]["template"]["spec"]["containers"]
+    ]
+    pod = {"affinity": NODE_AFFINITY, "containers": containers}
+    change = {"template": {"metadata": {"annotations": {"a": "b"}}, "spec": pod}}
+    after = cluster.admin.patch("Job", "w", {"spec": change}, namespace=cluster.namespace)["spec"]["template"]["spec"]
+    assert after["affinity"] == NODE_AFFINITY
+    assert after["containers"][0]["resources"]["requests"] == {"cpu": "7"}
+
+
+STORAGE_CLASS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "provisioner": "disk.csi.azure.com",
+    "parameters": {"skuName": "Premium_LRS"},
+}
+PRIORITY_CLASS = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 10}
+VOLUME = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "spec": {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "manual",
+        "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "a"},
+        "nodeAffinity": {"required": NODE_AFFINITY["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]},
+    },
+}
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "immutable": True, "data": {"a": "1"}}
+SECRET = {"apiVersion": "v1", "kind": "Secret", "immutable": True, "data": {"a": "MQ=="}}
+WHEN_SET = "Forbidden: field is immutable when `immutable` is set"
+SOURCE = "Forbidden: spec.persistentvolumesource is immutable after creation"
+
+
+def present(cluster: Subject, obj: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the name and the place of this test."""
+    place = {"namespace": cluster.namespace} if obj["kind"] in ("ConfigMap", "Secret") else {}
+    return {**obj, "metadata": {"name": cluster.named("fixed"), **place}}
+
+
+@pytest.mark.parametrize(
+    ("obj", "change", "reason", "field", "message"),
+    [
+        (
+            STORAGE_CLASS,
+            {"parameters": {"skuName": "Standard_LRS"}},
+            "FieldValueInvalid",
+            "parameters",
+            f'Invalid value: {{"skuName":"Standard_LRS"}}: {FIXED}',
+        ),
+        (
+            STORAGE_CLASS,
+            {"provisioner": "x.io/a"},
+            "FieldValueInvalid",
+            "provisioner",
+            f'Invalid value: "x.io/a": {FIXED}',
+        ),
+        (
+            STORAGE_CLASS,
+            {"reclaimPolicy": "Retain"},
+            "FieldValueInvalid",
+            "reclaimPolicy",
+            f'Invalid value: "Retain": {FIXED}',
+        ),
+        (
+            STORAGE_CLASS,
+            {"volumeBindingMode": "WaitForFirstConsumer"},
+            "FieldValueInvalid",
+            "volumeBindingMode",
+            f'Invalid value: "WaitForFirstConsumer": {FIXED}',
+        ),
+        (PRIORITY_CLASS, {"value": 11}, "FieldValueForbidden", "value", "Forbidden: may not be changed in an update."),
+        (
+            PRIORITY_CLASS,
+            {"preemptionPolicy": "Never"},
+            "FieldValueInvalid",
+            "preemptionPolicy",
+            f'Invalid value: "Never": {FIXED}',
+        ),
+        (
+            VOLUME,
+            {"spec": {"csi": {"volumeHandle": "b"}}},
+            "FieldValueForbidden",
+            "spec.persistentvolumesource",
+            SOURCE,
+        ),
+        (
+            VOLUME,
+            {"spec": {"volumeMode": "Block"}},
+            "FieldValueInvalid",
+            "volumeMode",
+            f'Invalid value: "Block": {FIXED}',
+        ),
+        (CONFIG_MAP, {"data": {"a": "2"}}, "FieldValueForbidden", "data", WHEN_SET),
+        (CONFIG_MAP, {"binaryData": {"b": "MQ=="}}, "FieldValueForbidden", "binaryData", WHEN_SET),
+        (CONFIG_MAP, {"immutable": False}, "FieldValueForbidden", "immutable", WHEN_SET),
+        (SECRET, {"data": {"a": "Mg=="}}, "FieldValueForbidden", "data", WHEN_SET),
+        (SECRET, {"stringData": {"a": "2"}}, "FieldValueForbidden", "data", WHEN_SET),
+        (SECRET, {"type": "x.io/a"}, "FieldValueInvalid", "type", f'Invalid value: "x.io/a": {FIXED}'),
+    ],
+)
+def test_fixed_fields_stay(
+    cluster: Subject, obj: dict[str, Any], change: dict[str, Any], reason: str, field: str, message: str
+) -> None:
+    made = cluster.create(present(cluster, obj))
+    meta = made["metadata"]
+    error = refusal(
+        lambda patch: cluster.admin.patch(obj["kind"], meta["name"], patch, namespace=meta.get("namespace") or ""),
+        change,
+    )
+    ((reason_given, field_given, text),) = causes(error)
+    assert (error.code, reason_given, field_given, text.split("\n")[0]) == (422, reason, field, message)
+
+
+@pytest.mark.parametrize(
+    ("obj", "change"),
+    [
+        (STORAGE_CLASS, {"allowVolumeExpansion": True, "reclaimPolicy": "Delete", "mountOptions": ["ro"]}),
+        (PRIORITY_CLASS, {"globalDefault": False, "preemptionPolicy": "PreemptLowerPriority", "description": "a"}),
+        (
+            VOLUME,
+            {
+                "spec": {
+                    "capacity": {"storage": "2Gi"},
+                    "csi": {"readOnly": False},
+                    "persistentVolumeReclaimPolicy": "Delete",
+                }
+            },
+        ),
+        (CONFIG_MAP, {"metadata": {"labels": {"a": "b"}}}),
+        (SECRET, {"stringData": {"a": "1"}, "type": "Opaque"}),
+    ],
+)
+def test_all_other_fields_change(cluster: Subject, obj: dict[str, Any], change: dict[str, Any]) -> None:
+    meta = cluster.create(present(cluster, obj))["metadata"]
+    cluster.admin.patch(obj["kind"], meta["name"], change, namespace=meta.get("namespace") or "")
+
+
 def claim(cluster: Subject) -> dict[str, Any]:
     return {
         "apiVersion": "v1",

@@ -154,6 +154,33 @@ def test_a_dump_may_have_what_every_cluster_begins_with(repository: Path, server
     assert outcome(path) == (Outcome.PASSED, [])
 
 
+def test_a_storage_class_of_the_dump_replaces_the_one_that_is_assumed(repository: Path) -> None:
+    """AKS changes what its classes say from release to release, and an API server takes no change of one."""
+    own = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "managed-csi", "uid": "a", "resourceVersion": "7"},
+        "provisioner": "disk.csi.azure.com",
+        "parameters": {"skuName": "PremiumV2_LRS"},
+        "reclaimPolicy": "Retain",
+        "volumeBindingMode": "Immediate",
+    }
+    (repository / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [own]}))
+    fields = "{provisioner: disk.csi.azure.com, parameters: {skuName: PremiumV2_LRS}, reclaimPolicy: Retain}"
+    look = f"[{{objects: {{of: StorageClass/managed-csi, match: {fields}, count: 1}}}}]"
+    path = scenario(repository, "  manifests: [../dump.json]\n", look)
+    assert outcome(path) == (Outcome.PASSED, [])
+
+
+def test_a_storage_class_that_was_applied_stays() -> None:
+    world = World()
+    own = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "managed-csi"}}
+    own["provisioner"] = "disk.csi.azure.com"
+    assert world.apply({**own, "parameters": {"skuName": "Premium_LRS"}}) == []
+    (refused,) = world.apply({**own, "parameters": {"skuName": "Standard_LRS"}})
+    assert refused.text.startswith("parameters: ")
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

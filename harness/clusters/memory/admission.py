@@ -21,6 +21,7 @@ from harness.kube.admission.defaults import (
     default_pod,
     default_storage,
 )
+from harness.kube.admission.fixed_fields import FIXED_KINDS, fixed_field_errors
 from harness.kube.admission.immutability import claim_change_errors, workload_change_errors
 from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
 from harness.kube.admission.pod_validation import pod_annotation_errors, pod_spec_errors
@@ -37,7 +38,7 @@ from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, aggregate, go_json
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of, status_of
+from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
@@ -201,18 +202,19 @@ def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, A
 def validation(kubernetes: Version) -> Admission:
     """Validate objects of core kinds as an API server of this version does."""
     wording = api_server(str(kubernetes)).names
-    return partial(_validated, merged=merges_spread(kubernetes), wording=wording, specs=LatestOf(_SPECS))
+    return partial(_validated, version=kubernetes, wording=wording, specs=LatestOf(_SPECS))
 
 
 def _validated(
-    request: Request, *, merged: bool, wording: NameWording, specs: _Specs[list[FieldError]]
+    request: Request, *, version: Version, wording: NameWording, specs: _Specs[list[FieldError]]
 ) -> dict[str, Any]:
     """Validate objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of
     pods.
 
-    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``wording`` is that
-    of the API server about metadata. ``specs`` keeps the errors of the specs of the latest new pods.
+    ``version`` is the API server's, ``wording`` its own about metadata. ``specs`` keeps the errors of the specs of the
+    latest new pods.
     """
+    merged = merges_spread(version)  # `defaults` wrote matchLabelKeys of spread constraints into their selectors
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
@@ -242,10 +244,11 @@ def _validated(
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         errors.extend(_workload_errors(request, new, old, merged=merged))
         if old is not None:
-            started = "startTime" in status_of(old)
-            errors.extend(workload_change_errors(request.kind.kind, spec_of(new), spec_of(old), started=started))
+            errors.extend(workload_change_errors(new, old, version))
     elif request.kind.kind == "PersistentVolumeClaim" and old is not None and spec_of(new) != spec_of(old):
         errors.extend(claim_change_errors(new, old))
+    elif request.kind.kind in FIXED_KINDS and old is not None and not request.subresource:
+        errors.extend(fixed_field_errors(new, old, version))
     if request.kind.kind == "Pod" and not request.subresource:
         present = annotations_of(old) if old is not None else {}
         errors.extend(

@@ -12,12 +12,14 @@ from typing import Any
 
 from harness.kube.admission.places import Place
 from harness.kube.api.field_errors import FieldError
+from harness.kube.api.objects import Object, condition_is, spec_of, status_of
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.api.versions import Version
 
-__all__ = ["claim_change_errors", "workload_change_errors"]
+__all__ = ["IMMUTABLE", "claim_change_errors", "comparable", "workload_change_errors"]
 
 _SPEC = Place("spec", ("spec",))
-_IMMUTABLE = "field is immutable"
+IMMUTABLE = "field is immutable"
 _OF_STATEFUL_SETS = (
     *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
     *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
@@ -29,8 +31,13 @@ _STATEFUL_SET = (
 )
 _CLAIM = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 _OF_JOBS = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
-_DIRECTIVES = ("affinity", "nodeSelector", "tolerations", "schedulingGates")
-"""Fields of a template by which the pods of a suspended Job may be moved elsewhere (its resources, too)."""
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+"""Fields of a template by which the pods of a suspended Job may be moved elsewhere (affinity.nodeAffinity, too)."""
+_RESOURCES_FREE = Version(1, 36)
+"""The first version whose suspended Jobs may change resources, and are free again once nothing of them runs.
+
+kubernetes pkg/features/kube_features.go: MutablePodResourcesForSuspendedJobs, MutableSchedulingDirectivesForSuspendedJobs, both beta.
+"""
 
 _POD: Mapping[str, Any] = {
     "dnsPolicy": "ClusterFirst",
@@ -50,30 +57,40 @@ _AMOUNTS = frozenset({"requests", "limits", "capacity", "overhead"})
 """Maps of quantities, which are equal by their amount."""
 
 
-def workload_change_errors(
-    kind: str, spec: Mapping[str, Any], old: Mapping[str, Any], started: bool
-) -> Iterator[FieldError]:
-    """Yield the errors of a change of a workload's spec; `started`: of a Job whose pods were made once."""
+def workload_change_errors(new: Object, old: Object, kubernetes: Version) -> Iterator[FieldError]:
+    """Yield the errors of a change of a workload's spec on an API server of this version."""
+    kind, spec, before = old["kind"], spec_of(new), spec_of(old)
     if kind in ("Deployment", "ReplicaSet", "DaemonSet"):
-        yield from _fixed(spec, old, "selector")
+        yield from _fixed(spec, before, "selector")
     elif kind == "StatefulSet":
-        if _rest(spec) != _rest(old):
+        if _rest(spec) != _rest(before):
             yield _SPEC.forbidden(_STATEFUL_SET)
     elif kind == "Job":
-        yield from _completions_errors(spec, old)
-        yield from _fixed(spec, old, "selector")
-        template, before = (_template(side, movable=bool(old.get("suspend"))) for side in (spec, old))
-        if started and old.get("suspend"):
-            template, before = (_template(side, movable=False) for side in (spec, old))
-        if template != before:
-            yield _SPEC.child("template").invalid(spec.get("template"), _IMMUTABLE)
+        yield from _completions_errors(spec, before)
+        yield from _fixed(spec, before, "selector")
+        yield from _job_template_errors(spec, old, kubernetes)
         for field in _OF_JOBS:
-            yield from _fixed(spec, old, field)
+            yield from _fixed(spec, before, field)
+
+
+def _job_template_errors(spec: Mapping[str, Any], old: Object, kubernetes: Version) -> Iterator[FieldError]:
+    """Yield the error of a Job's template (validatePodTemplateUpdate; pkg/registry/batch/job/strategy.go)."""
+    before, status = spec_of(old), status_of(old)
+    suspended, unstarted = bool(before.get("suspend")), "startTime" not in status
+    newer = kubernetes >= _RESOURCES_FREE
+    at_rest = (unstarted or condition_is(old, "Suspended")) and not status.get("active")
+    movable = suspended and (at_rest if newer else unstarted)
+    template, template_before = (_template(side, movable=movable, resized=movable and newer) for side in (spec, before))
+    if template != template_before:
+        place, value = _SPEC.child("template"), spec.get("template")
+        if movable and newer:
+            place, value = place.child("spec"), (value or {}).get("spec")
+        yield place.invalid(value, IMMUTABLE)
 
 
 def _fixed(spec: Mapping[str, Any], old: Mapping[str, Any], field: str) -> Iterator[FieldError]:
-    if _plain(spec.get(field)) != _plain(old.get(field)):
-        yield _SPEC.child(field).invalid(spec.get(field), _IMMUTABLE)
+    if comparable(spec.get(field)) != comparable(old.get(field)):
+        yield _SPEC.child(field).invalid(spec.get(field), IMMUTABLE)
 
 
 def _completions_errors(spec: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -97,7 +114,7 @@ def claim_change_errors(claim: Mapping[str, Any], old: Mapping[str, Any]) -> Ite
     compared = [{field: value for field, value in side.items() if field not in free} for side in (spec, before)]
     if bound:
         compared = [{**side, "resources": _without_storage(side.get("resources") or {})} for side in compared]
-    if _plain(compared[0]) != _plain(compared[1]):
+    if comparable(compared[0]) != comparable(compared[1]):
         yield _SPEC.forbidden(_CLAIM)
     size, size_before = _storage(spec), _storage(before)
     held = Quantity.parse(((old.get("status") or {}).get("capacity") or {}).get("storage") or "0")
@@ -106,7 +123,7 @@ def claim_change_errors(claim: Mapping[str, Any], old: Mapping[str, Any]) -> Ite
         yield place.forbidden("field can not be less than status.capacity")
     mode, mode_before = spec.get("volumeMode"), before.get("volumeMode")
     if mode != mode_before:
-        yield Place("volumeMode", ("spec", "volumeMode")).invalid(mode, _IMMUTABLE)
+        yield Place("volumeMode", ("spec", "volumeMode")).invalid(mode, IMMUTABLE)
 
 
 def _without_storage(resources: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,25 +142,30 @@ def _rest(spec: Mapping[str, Any]) -> Any:
         for claim in spec.get("volumeClaimTemplates") or ()
     ]
     left = {field: value for field, value in spec.items() if field not in _OF_STATEFUL_SETS}
-    return _plain({"podManagementPolicy": "OrderedReady", **left, "volumeClaimTemplates": claims})
+    return comparable({"podManagementPolicy": "OrderedReady", **left, "volumeClaimTemplates": claims})
 
 
-def _template(spec: Mapping[str, Any], *, movable: bool) -> Any:
-    """Return the template of a spec with the server's defaults; `movable`: without the fields that a suspended Job may change."""
+def _template(spec: Mapping[str, Any], *, movable: bool, resized: bool) -> Any:
+    """Return the template of a spec with the server's defaults.
+
+    `movable`: without the fields by which a suspended Job may be moved; `resized`: without its containers' resources.
+    """
     template = spec.get("template") or {}
     pod = _laid_over(_POD, template.get("spec") or {})
     pod.pop("serviceAccount", None)
     for field in ("containers", "initContainers"):
-        pod[field] = [_container(container, movable=movable) for container in pod.get(field) or ()]
+        pod[field] = [_container(container, resized=resized) for container in pod.get(field) or ()]
     pod["volumes"] = [_volume(volume) for volume in pod.get("volumes") or ()]
     metadata = template.get("metadata") or {}
     shown = {field: metadata.get(field) for field in ("labels", "annotations")}
     if movable:
-        return _plain({"spec": {field: value for field, value in pod.items() if field not in _DIRECTIVES}})
-    return _plain({"metadata": shown, "spec": pod})
+        affinity = {name: terms for name, terms in (pod.get("affinity") or {}).items() if name != "nodeAffinity"}
+        fixed = {field: value for field, value in pod.items() if field not in _DIRECTIVES}
+        return comparable({"spec": {**fixed, "affinity": affinity}})
+    return comparable({"metadata": shown, "spec": pod})
 
 
-def _container(container: Mapping[str, Any], *, movable: bool) -> dict[str, Any]:
+def _container(container: Mapping[str, Any], *, resized: bool) -> dict[str, Any]:
     image = str(container.get("image") or "")
     tag = image.rpartition("/")[2].partition(":")[2]
     pulled = "IfNotPresent" if "@" in image or tag not in ("", "latest") else "Always"
@@ -156,7 +178,7 @@ def _container(container: Mapping[str, Any], *, movable: bool) -> dict[str, Any]
     made["ports"] = [_laid_over({"protocol": "TCP"}, port) for port in made.get("ports") or ()]
     made["env"] = [_variable(variable) for variable in made.get("env") or ()]
     resources = dict(made.pop("resources", None) or {})
-    if not movable:
+    if not resized:
         made["resources"] = resources
     return made
 
@@ -181,15 +203,15 @@ def _laid_over(defaults: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[s
     return {**defaults, **{field: value for field, value in fields.items() if value is not None}}
 
 
-def _plain(value: Any, *, amounts: bool = False) -> Any:
+def comparable(value: Any, *, amounts: bool = False) -> Any:
     """Return a value without what is empty, quantities by their amount: what Semantic.DeepEqual takes for equal is equal."""
     if isinstance(value, Mapping):
-        parts = {field: _plain(part, amounts=field in _AMOUNTS) for field, part in value.items()}
+        parts = {field: comparable(part, amounts=field in _AMOUNTS) for field, part in value.items()}
         if amounts:
             parts = {field: _amount(value[field]) for field in value}
         return {field: part for field, part in parts.items() if part not in (None, {}, [], "")} or None
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value] or None
+        return [comparable(part) for part in value] or None
     return value
 
 
