@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.kube.api.kinds import place_of
 from harness.kube.api.objects import Key
 from harness.reading.documents import Document, documents, read_text
 from harness.reading.problems import Mark, Problem, ScenarioError, did_you_mean
@@ -68,8 +69,9 @@ class Manifest:
         return self.quote_hint(pointer) if "must be of type string" in message else ""
 
     def is_named(self, reference: str) -> bool:
-        """Return whether `Kind/name` or `Kind/namespace/name` means this object."""
-        return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")
+        """Return whether `Kind/name` or `Kind/namespace/name` means this object; `default` is a namespace that is left out."""
+        namespace = self.namespace or place_of(self.kind, None)
+        return reference in (self.reference, f"{self.kind}/{namespace}/{self.name}")
 
 
 def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:

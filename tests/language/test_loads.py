@@ -139,3 +139,33 @@ def test_a_load_does_not_make_more_pods_than_a_file_may_ask_for() -> None:
         cases("given: {load: {Deployment/web: 80%}}", DEPLOYMENT, large)
     (case,) = cases("", DEPLOYMENT, large)
     assert case.notes == (NOT_SIMULATED,)
+
+
+@pytest.mark.parametrize("value", ["80%", "[{at: 5m, load: 80%}]", "{cpu: 60%, memory: 6Gi}"])
+def test_a_share_of_no_pods_is_a_mistake_with_the_way_out(value: str) -> None:
+    none = DEPLOYMENT.replace("spec:\n  selector", "spec:\n  replicas: 0\n  selector")
+    with pytest.raises(ScenarioError, match=r"Deployment/web comes with 0 replicas.*cpu: 6"):
+        cases(f"given: {{load: {{Deployment/web: {value}}}}}", none, AUTOSCALER)
+    assert cases("given: {load: {Deployment/web: {cpu: 6}}}", none, AUTOSCALER)
+
+
+def test_a_load_of_what_is_not_measured_is_a_mistake() -> None:
+    message = "measures cpu alone, so that a load of memory changes nothing"
+    with pytest.raises(ScenarioError, match=message):
+        cases("when: [{load: {Deployment/web: {memory: 6Gi}}}]", DEPLOYMENT, AUTOSCALER)
+    target = "{type: Utilization, averageUtilization: 50}"
+    both = f"{AUTOSCALER}  metrics: [{{type: Resource, resource: {{name: memory, target: {target}}}}}]\n"
+    assert cases("when: [{load: {Deployment/web: {memory: 6Gi}}}]", DEPLOYMENT, both)
+    with pytest.raises(ScenarioError, match="measures memory alone, so that a load of cpu changes nothing"):
+        cases("when: [{load: {Deployment/web: {cpu: 6}}}]", DEPLOYMENT, both)
+
+
+@pytest.mark.parametrize(
+    "workload", [DEPLOYMENT, DEPLOYMENT.replace("{name: web}", "{name: web, namespace: default}", 1)]
+)
+@pytest.mark.parametrize("reference", ["Deployment/web", "Deployment/default/web"])
+def test_the_namespace_default_may_be_left_out_on_either_side(workload: str, reference: str) -> None:
+    (case,) = cases(
+        f"when: [{{load: {{{reference}: 80%}}}}, {{scale: {{of: {reference}, replicas: 2}}}}]", workload, AUTOSCALER
+    )
+    assert case.notes == ()

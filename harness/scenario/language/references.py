@@ -15,7 +15,7 @@ from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
-from harness.scenario.language.loads import identity_of, loaded, targets
+from harness.scenario.language.loads import identity_of, loaded, targets, without_effect
 from harness.scenario.language.manifest_files import outside_problem
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
@@ -153,7 +153,7 @@ class _Known:
     def _check_loads(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
         """Yield the problems of workloads whose load is given and that nothing scales by it."""
         scaled = targets(self.manifests)
-        workloads = {identity_of(reference) for _, reference in loaded(header)}
+        workloads = {identity_of(reference) for _, reference, _ in loaded(header)}
         for manifest in self.manifests:
             most = mapping_in(manifest.object.get("spec")).get("maxReplicas")
             if targets([manifest]) & workloads and isinstance(most, int) and most > PODS.most():
@@ -161,13 +161,12 @@ class _Known:
                 yield Problem(
                     manifest.document.position(("spec", "maxReplicas")), "spec.maxReplicas", message, PODS.hint
                 )
-        for reference, load in header.given.load.items():
-            if load == []:
-                yield self.problem(origin(("given", "load", reference)), "a list of loads has at least one entry")
-        for place, reference in loaded(header):
+        for place, reference, loads in loaded(header):
             kind = reference.partition("/")[0]
             if kind not in SCALED:
                 yield self.problem(origin(place), f"a {kind} has no load", f"one of {', '.join(SCALED)}")
+            elif not loads:
+                yield self.problem(origin(place), "a list of loads has at least one entry")
             elif self.from_files:
                 continue
             elif not self.has(reference):
@@ -176,6 +175,8 @@ class _Known:
                 yield self.problem(
                     origin(place), f"no HorizontalPodAutoscaler scales {reference}, so its load changes nothing"
                 )
+            elif (reason := without_effect(reference, loads, self.manifests)) is not None:
+                yield self.problem(origin(place), *reason)
 
     def _check_rollout(self, place: Path_, rollout: Rollout, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
         """The workloads that a rollout names."""
