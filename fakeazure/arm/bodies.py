@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fakeazure.arm.forms import NUMBER, OBJECT, OBJECTS, PAIRS, TEXT, TEXTS, Form, misfit
+from fakeazure.arm.forms import NUMBER, OBJECT, OBJECTS, PAIRS, TEXT, TEXTS, WHOLE, Form, misfit
 from fakeazure.arm.messages import Request
 from fakeazure.arm.texts import refuse
 
@@ -92,6 +92,14 @@ def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
     if not NUMBER.fits(value):
         raise _refused(name, NUMBER)
     return float(value)
+
+
+def whole(holder: Mapping[str, Any], name: str, default: int = 0) -> int:
+    """A whole number, also written as text; `default` if absent or null."""
+    value = number(holder, name, default)
+    if not value.is_integer():
+        raise _refused(name, WHOLE)
+    return int(value)
 
 
 def check_forms(body: Mapping[str, Any]) -> None:

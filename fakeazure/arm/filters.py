@@ -13,8 +13,10 @@ from typing import Any
 
 from fakeazure.arm.tokens import Conditions, Predicate, at_path, shortened
 
+_DECIMAL = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+"""OData's `decimalValue` (OASIS, OData ABNF 4.01)."""
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>-?[0-9]+(?:\.[0-9]+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),])"
+    rf"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>{_DECIMAL})|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),])"
     r"|(?P<id>/[\w/.()-]+))"
 )
 _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -22,6 +24,11 @@ _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "startswith": lambda value, part: value.startswith(part),
     "endswith": lambda value, part: value.endswith(part),
 }
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Compare values of one type, of which a boolean is no number (OData 4.01, 5.1.1.1.1)."""
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
@@ -35,15 +42,15 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
+    "eq": _equal,
+    "ne": lambda left, right: not _equal(left, right),
     "gt": _ordered(operator.gt),
     "ge": _ordered(operator.ge),
     "lt": _ordered(operator.lt),
     "le": _ordered(operator.le),
 }
 _CONSTANTS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_NUMBER = re.compile(_DECIMAL)
 _CASES: Mapping[str, Callable[[Any], Any]] = {
     "tolower": lambda value: value.lower() if isinstance(value, str) else value,
     "toupper": lambda value: value.upper() if isinstance(value, str) else value,

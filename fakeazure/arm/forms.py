@@ -118,9 +118,18 @@ ANYWHERE: Mapping[str, Form] = MappingProxyType({name: form for form, names in _
 """Names in `properties`, however deep, → their form."""
 _DIRECTLY: Mapping[str, Form] = MappingProxyType({"tags": PAIRS, "addressSpace": OBJECT})
 """Names directly in `properties` → their form, which is another one further down in some types."""
+_POLICY = {**dict.fromkeys(("displayName", "description"), TEXT), **dict.fromkeys(("metadata", "parameters"), OBJECT)}
 _BY_TYPE: Mapping[str, Mapping[str, Form]] = MappingProxyType(
     {
         "microsoft.authorization/roleassignments": {"scope": TEXT},
+        "microsoft.authorization/policyassignments": {**_POLICY, "policyDefinitionId": TEXT, "enforcementMode": TEXT},
+        "microsoft.authorization/policydefinitions": {
+            **_POLICY,
+            "policyType": TEXT,
+            "mode": TEXT,
+            "policyRule": OBJECT,
+        },
+        "microsoft.authorization/policysetdefinitions": {**_POLICY, "policyType": TEXT, "policyDefinitions": OBJECTS},
         "microsoft.containerservice/managedclusters/agentpools/machines": dict.fromkeys(
             ("hardware", "kubernetes", "operatingSystem", "status"), OBJECT
         ),

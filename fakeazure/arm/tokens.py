@@ -14,6 +14,10 @@ DEEPEST = 64
 MOST = 10_000
 """Tokens of a text."""
 
+_LARGEST = 2**31 - 1
+_DIGITS = 20
+"""Digits of a whole number, zeros in front among them."""
+
 Predicate = Callable[[Mapping[str, Any]], bool]
 
 
@@ -23,8 +27,14 @@ def shortened(text: str) -> str:
 
 
 def whole_number(text: str) -> int | None:
-    """Return the whole number from 0 that a text writes in at most nine ASCII digits, None for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+    """Return the whole number from 0 to 2147483647 that a text writes in ASCII digits, None for any other text.
+
+    The APIs describe such numbers as int32 (azure-rest-api-specs, `$top`).
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        return None
+    number = int(text)
+    return number if number <= _LARGEST else None
 
 
 class Tokens:

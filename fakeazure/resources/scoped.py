@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.bodies import body_of, check_forms, section, text
 from fakeazure.arm.lists import largest_page, wanted_by
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.routes import Route
@@ -76,6 +76,7 @@ def _put(kind: _Scoped, state: State, request: Request) -> Response:
         "properties": properties,
         "systemData": {"createdAt": now, "createdByType": "User", "lastModifiedAt": now},
     }
+    check_forms(document)  # of its type, which the request need not name: lists read them
     existed = kind.key(scope, name) in state.scoped
     state.scoped[kind.key(scope, name)] = document
     return Response(200 if existed else 201, body=document)
@@ -110,8 +111,9 @@ def _list(kind: _Scoped, state: State, request: Request) -> Response:
         own, _, rest = key.rpartition(f"/providers/{_AUTHORIZATION.lower()}/")
         above, properties = scope == own or scope.startswith(f"{own}/"), document["properties"]
         if rest.startswith(f"{kind.name.lower()}/") and (above or own.startswith(f"{scope}/")):
-            category = section(properties, "metadata").get("category")
-            facts = {"atScope()": above, "atExactScope()": scope == own, "category": category}
+            facts: dict[str, Any] = {"atScope()": above, "atExactScope()": scope == own}
+            if "category" in kind.fields:
+                facts["category"] = section(properties, "metadata").get("category")
             if wanted({**properties, **facts}):
                 documents.append(document)
     return Response(200, body={"value": documents[:most]})

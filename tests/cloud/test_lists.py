@@ -91,6 +91,16 @@ def test_a_number_of_items_is_written_in_ascii_digits(driver: Driver, path: str,
     assert error_of(driver.call("GET", path, **{"$top": top}))[:2] == (400, "InvalidRequestContent")
 
 
+@pytest.mark.parametrize("path", PAGED)
+def test_a_number_of_items_has_32_bits(driver: Driver, path: str) -> None:
+    everything = driver.call("GET", path)
+    for top in ("1000000000", "2147483647", "0000000002147483647"):
+        answer = driver.call("GET", path, **{"$top": top})
+        assert (answer.status, answer.body, answer.array) == (200, everything.body, everything.array)
+    for top in ("2147483648", "9" * 5000):
+        assert error_of(driver.call("GET", path, **{"$top": top}))[:2] == (400, "InvalidRequestContent")
+
+
 def test_the_list_of_federated_credentials_has_pages() -> None:
     driver = Driver(timing=INSTANT)
     identity = driver.path("Microsoft.ManagedIdentity/userAssignedIdentities", "i")

@@ -228,6 +228,31 @@ def test_an_empty_filter_takes_everything_and_true_is_no_text() -> None:
     assert [parse_filter("a eq false")({"a": value}) for value in (True, False)] == [False, True]
 
 
+@pytest.mark.parametrize(("value", "number"), [(True, 1), (False, 0)])
+def test_a_boolean_is_no_number(value: bool, number: int) -> None:
+    truth = str(value).lower()
+    for item, literal, equal in (
+        (value, truth, True),
+        (number, number, True),
+        (value, number, False),
+        (number, truth, False),
+    ):
+        assert parse_filter(f"a eq {literal}")({"a": item}) is equal
+        assert parse_filter(f"a ne {literal}")({"a": item}) is not equal
+
+
+@pytest.mark.parametrize("literal", ["1e-3", "1E-3", "10.0e-4", "+1e-3", "0.001"])
+def test_a_number_may_have_an_exponent(literal: str) -> None:
+    assert parse_filter(f"a eq {literal}")({"a": 0.001})
+    assert not parse_filter(f"a lt {literal}")({"a": 0.001})
+
+
+@pytest.mark.parametrize("literal", ["1e", "1e-", "e-3", "1e1.5", "1ee3"])
+def test_an_exponent_is_a_whole_number(literal: str) -> None:
+    with pytest.raises(FilterError):
+        parse_filter(f"a eq {literal}")
+
+
 def nested(count: int) -> str:
     return "(" * count + "a eq 1" + ")" * count
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from tests.cloud.driver import Driver, error_of
@@ -73,3 +77,51 @@ def test_an_assignment_of_a_policy_has_an_identity_where_it_asks_for_one() -> No
     plain = driver.call("PUT", f"{policies}/policyAssignments/b", {"properties": {"policyDefinitionId": "p"}}).body
     assert plain is not None
     assert {"identity", "location"}.isdisjoint(plain)
+
+
+@pytest.mark.parametrize("junk", ["zz", 5, [], [{}], True])
+def test_a_policy_of_another_form_is_refused_before_any_list_meets_it(junk: Any) -> None:
+    driver = Driver(timing=INSTANT)
+    at = f"{SUB}/providers/Microsoft.Authorization"
+    for kind in ("policyDefinitions", "policySetDefinitions", "policyAssignments"):
+        refused = error_of(driver.call("PUT", f"{at}/{kind}/e", {"properties": {"metadata": junk}}))
+        assert refused[:2] == (400, "InvalidRequestContent")
+        assert "'metadata' must be an object" in refused[2]
+        assert driver.call("GET", f"{at}/{kind}").body == {"value": []}
+
+
+def test_no_stored_document_makes_a_list_at_a_scope_fail() -> None:
+    """Each part that requests bring, of every form: what a PUT takes, every list and filter takes."""
+    parts = (
+        "metadata",
+        "policyType",
+        "policyDefinitionId",
+        "parameters",
+        "policyRule",
+        "scope",
+        "roleName",
+        "level",
+        "x",
+    )
+    at, taken = f"{SUB}/providers/Microsoft.Authorization", 0
+    kinds = (
+        "policyDefinitions",
+        "policySetDefinitions",
+        "policyAssignments",
+        "locks",
+        "roleDefinitions",
+        "roleAssignments",
+    )
+    filters = ("", "atScope()", "policyType eq 'a'", "category eq 'a'", "policyDefinitionId eq 'a'", "type eq 'a'")
+    for kind in kinds:
+        needed = {"level": "ReadOnly"} if kind == "locks" else {"roleDefinitionId": "r", "principalId": "p"}
+        for part in parts:
+            for junk in ("zz", 5, None, [], ["x"], [{}], {}, {"category": {}}, {"category": 5}, True):
+                driver = Driver(timing=INSTANT)
+                body = {"properties": {"roleName": "r", **needed, part: junk}}
+                taken += driver.call("PUT", f"{at}/{kind}/{ROLE}", body).status < 300
+                assert driver.call("GET", f"{at}/{kind}").status == 200, (kind, part, junk)
+                for text in filters:
+                    answer = driver.call("GET", f"{at}/{kind}", **{"$filter": text})
+                    assert answer.status == 200 or answer.error_code == "InvalidFilterInQueryString", (kind, part, junk)
+    assert taken > 100

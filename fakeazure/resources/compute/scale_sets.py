@@ -244,7 +244,8 @@ def _attach_detach(state: State, request: Request) -> Response:
     """Attach and detach data disks of an instance in one call."""
     instance = _own_instance(state, request)
     there = items(section(instance.document["properties"], "storageProfile"), "dataDisks")
-    disks = vm_disks.attached_and_detached(instance.id, there, body_of(request))
+    most = state.instances[instance.id.key].size.number("MaxDataDiskCount")
+    disks = vm_disks.attached_and_detached(instance.id, there, body_of(request), most)
     document = change(state, instance, {"properties": {"storageProfile": {"dataDisks": disks}}})
     storage = document["properties"]["storageProfile"]
     return state.act(request, instance.id, state.timing.vm_update, result=storage)

@@ -7,9 +7,10 @@ A request is judged as a whole before anything of it is done: `completed` names 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
-from fakeazure.arm.bodies import items, number, section, text
+from fakeazure.arm.bodies import items, number, section, text, whole
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.linked_ids import linked_id
 from fakeazure.arm.texts import refuse
@@ -54,12 +55,26 @@ def completed(
     if disk:
         profile["osDisk"] = _os_disk(state, vm, disk, section(before or {}, "osDisk"))
     disks = [disk for disk in items(profile, "dataDisks") if disk.get("toBeDetached") is not True]
-    if len(disks) > (most or MOST):
-        raise refuse("TooManyDataDisks", limit=int(most or MOST))
-    there = {disk.get("lun"): disk for disk in items(before or {}, "dataDisks")}
-    profile["dataDisks"] = [_data_disk(state, vm, disk, there.get(number(disk, "lun", -1))) for disk in disks]
+    _check_count(len(disks), most)
+    there = {_lun(disk): disk for disk in items(before or {}, "dataDisks") if disk.get("lun") is not None}
+    profile["dataDisks"] = [_data_disk(state, vm, disk, there.get(_lun(disk))) for disk in disks]
     _check_distinct(profile)
     return profile
+
+
+def _check_count(count: int, most: float) -> None:
+    if count > (most or MOST):
+        raise refuse("TooManyDataDisks", limit=int(most or MOST))
+
+
+def _lun(disk: Mapping[str, Any]) -> int | None:
+    """Return the LUN of a data disk, None where it has none. Refuses a number that is no LUN."""
+    if disk.get("lun") is None:
+        return None
+    lun = whole(disk, "lun")
+    if not 0 <= lun < MOST:
+        raise refuse("LunOutOfRange", target="dataDisk.lun", lun=lun, last=MOST - 1)
+    return lun
 
 
 def _os_disk(state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,44 +129,60 @@ def _named(state: State, vm: ResourceId, disk: Mapping[str, Any], entity: str = 
 
 
 def attached_and_detached(
-    vm: ResourceId, there: Sequence[Mapping[str, Any]], body: Mapping[str, Any]
+    vm: ResourceId, there: Sequence[Mapping[str, Any]], body: Mapping[str, Any], most: float
 ) -> list[Mapping[str, Any]]:
-    """Return the data disks of a machine after `attachDetachDataDisks`: `there` are those before.
+    """Return the data disks of a machine after `attachDetachDataDisks`: `there` are those before,
+    `most` how many the machine's size takes.
 
-    Each disk to attach has a LUN, or gets the first that is free. Refuses to detach a disk that is not attached.
+    Each disk to attach has a LUN, or gets the first that is free. Refuses to detach a disk that is not attached, to attach too many,
+    and disks that are malformed.
     """
-    by_id = {text(section(disk, "managedDisk"), "id").lower(): disk for disk in there}
-    leaving = {text(disk, "diskId").lower() for disk in items(body, "dataDisksToDetach")}
-    for name in sorted(leaving - set(by_id)):
+    leaving = {_disk_id(disk, "dataDisksToDetach").lower() for disk in items(body, "dataDisksToDetach")}
+    for name in sorted(leaving - {_managed_id(disk) for disk in there}):
         raise refuse("DiskNotAttached", target="dataDisksToDetach", name=name.rpartition("/")[2], vm=vm.name)
-    disks = [disk for key, disk in by_id.items() if key not in leaving]
-    for wanted in items(body, "dataDisksToAttach"):
-        taken = {number(disk, "lun") for disk in disks}
-        free = next(lun for lun in range(MOST + 1) if lun not in taken)
+    disks = [disk for disk in there if _managed_id(disk) not in leaving]
+    joining = items(body, "dataDisksToAttach")
+    _check_count(len(disks) + len(joining), most)
+    taken = {_lun(disk) for disk in (*disks, *joining)}
+    free = (lun for lun in count() if lun not in taken)
+    for wanted in joining:
+        lun = _lun(wanted)
         options = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
-        managed: dict[str, Any] = {"id": text(wanted, "diskId")}
+        managed: dict[str, Any] = {"id": _disk_id(wanted, "dataDisksToAttach")}
         if section(wanted, "diskEncryptionSet"):
             managed["diskEncryptionSet"] = section(wanted, "diskEncryptionSet")
-        lun = int(number(wanted, "lun", free))
-        disks.append({"lun": lun, "createOption": "Attach", "managedDisk": managed, **options})
+        disks.append(
+            {"lun": next(free) if lun is None else lun, "createOption": "Attach", "managedDisk": managed, **options}
+        )
     return disks
+
+
+def _managed_id(disk: Mapping[str, Any]) -> str:
+    return text(section(disk, "managedDisk"), "id").lower()
+
+
+def _disk_id(disk: Mapping[str, Any], part: str) -> str:
+    """Return the id of a disk that a part of a request names. Refuses one without (required in Microsoft.Compute's DataDisksToAttach)."""
+    id_ = text(disk, "diskId")
+    if not id_:
+        raise refuse("ParameterRequired", target=part, name=f"{part}.diskId")
+    return id_
 
 
 def _check_distinct(storage: Mapping[str, Any]) -> None:
     """Refuse two disks of one name, or at one LUN."""
-    names, places = set[str](), set[float]()
+    names, places = set[str](), set[int]()
     for disk in all_of(storage):
-        name = text(section(disk, "managedDisk"), "id").lower()
+        name = _managed_id(disk)
         if name in names and name:
             raise refuse("DiskNamedTwice", name=disk.get("name"))
         names.add(name)
     for disk in items(storage, "dataDisks"):
-        if disk.get("lun") is None:
-            continue
-        lun = number(disk, "lun")
+        lun = _lun(disk)
         if lun in places:
-            raise refuse("LunInUse", lun=int(lun))
-        places.add(lun)
+            raise refuse("LunInUse", lun=lun)
+        if lun is not None:
+            places.add(lun)
 
 
 def settle(state: State, vm: ResourceId, before: Mapping[str, Any] | None = None) -> None:
