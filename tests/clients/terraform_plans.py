@@ -114,8 +114,14 @@ def planned(messages: list[dict[str, Any]]) -> dict[str, str]:
     return {change["resource"]["addr"]: change["action"] for change in changes}
 
 
+def summarised(messages: list[dict[str, Any]]) -> bool:
+    """Return whether a plan or an apply came to its end: it says how much it changes, also where that is nothing."""
+    return any(message.get("type") == "change_summary" for message in messages)
+
+
 def outcomes(terraform: Terraform) -> Iterator[Outcome]:
-    """Every step, a row for each resource."""
+    """Every step, a row for each resource. That nothing is to change says something only of a resource that was changed before."""
+    standing = set[str]()
     for step, command, round_, action in _STEPS[:2] if MOST in os.environ else _STEPS:
         messages = terraform.run(command, *([] if command == "plan" else ["-auto-approve"]), round_=round_)
         changes, wrong = planned(messages), errors(messages)
@@ -125,10 +131,16 @@ def outcomes(terraform: Terraform) -> Iterator[Outcome]:
             state, said = "works", ""
             if wrong and address not in ended:
                 state, said = "missing", wrong.get(address) or next(iter(wrong.values()))
+            elif not wrong and not summarised(messages):
+                state, said = "missing", f"{step} does not say how much it changes"
+            elif not action and address not in standing:
+                state, said = "missing", "the command before it did not work"
             elif found != action:
                 state, said = "wrong", f"the plan is {found or 'nothing'}, not {action or 'nothing'}"
             elif action and address not in ended:
                 state, said = "missing", f"{action} did not end"
+            if action:
+                standing = standing | {address} if state == "works" else standing - {address}
             yield Outcome(CLIENT, f"{step}: {address}", state, said)
 
 

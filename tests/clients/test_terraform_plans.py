@@ -10,6 +10,7 @@ import pytest
 from tests.clients.operation import MOST
 from tests.clients.terraform_plans import addresses, outcomes
 
+SUMMARY = {"type": "change_summary", "changes": {"add": 0, "change": 0, "remove": 0, "operation": "plan"}}
 FAILED = {"@level": "error", "@message": "Error: no credential"}
 
 
@@ -29,19 +30,31 @@ class Told:
 
 def created() -> list[dict[str, Any]]:
     ended = [{"type": "apply_complete", "hook": {"resource": {"addr": address}}} for address in addresses()]
-    return [*(change(address, "create") for address in addresses()), *ended]
+    return [*(change(address, "create") for address in addresses()), *ended, SUMMARY]
 
 
 @pytest.mark.parametrize(
     ("applied", "planned", "states"),
     [
-        (created(), [], {"works": 20}),
-        (created(), [change("azapi_resource.disk", "update")], {"works": 19, "wrong": 1}),
+        (created(), [SUMMARY], {"works": 20}),
+        (created(), [change("azapi_resource.disk", "update"), SUMMARY], {"works": 19, "wrong": 1}),
         (created(), [FAILED], {"works": 10, "missing": 10}),
-        ([FAILED], [], {"missing": 10, "works": 10}),
-        ([], [], {"wrong": 10, "works": 10}),
+        (created(), [], {"works": 10, "missing": 10}),
+        ([FAILED], [], {"missing": 20}),
+        ([FAILED], [SUMMARY], {"missing": 20}),
+        ([SUMMARY], [SUMMARY], {"wrong": 10, "missing": 10}),
+        ([], [], {"missing": 20}),
     ],
-    ids=["as it should be", "a plan that is not empty", "no plan", "a failure", "silence"],
+    ids=[
+        "as it should be",
+        "a plan that is not empty",
+        "no plan",
+        "a plan that says nothing",
+        "a failure",
+        "nothing to change after a failure",
+        "nothing applied",
+        "silence",
+    ],
 )
 def test_each_resource_has_a_row(
     applied: list[dict[str, Any]],
