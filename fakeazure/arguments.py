@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from fakeazure.catalog.errors import nearest
 from lazyrecords import dataclass
 
-__all__ = ["Argument", "check_arguments", "is_seconds", "keys_of", "optional", "text", "whole"]
+__all__ = [
+    "Argument",
+    "argument_mistakes",
+    "check_arguments",
+    "is_seconds",
+    "keys_of",
+    "kubernetes_version",
+    "number",
+    "optional",
+    "text",
+    "whole",
+]
 
 _SHOWN = 60
 """Characters of a value that a message shows."""
@@ -30,20 +42,27 @@ class Argument:
 
 def check_arguments(owner: str, values: Mapping[str, Any], arguments: Mapping[str, Argument]) -> None:
     """Raise ValueError with every argument of `owner` that is not what it must be; `arguments` need not have all names."""
-    mistakes: list[str] = []
-    for name, argument in arguments.items():
-        if name not in values:
-            continue
-        if not argument.fits(values[name]):
-            mistakes.append(f"{name} must be {argument.words}, not {_shown(values[name])}")
-        else:
-            mistakes.extend(f"{name}: {mistake}" for mistake in argument.mistakes(values[name]))
+    mistakes = [mistake for _, mistake in argument_mistakes(values, arguments)]
     if mistakes:
         raise ValueError(f"{owner}: {'; '.join(mistakes)}")
 
 
+def argument_mistakes(values: Mapping[str, Any], arguments: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
+    """Yield the name of every argument that is not what it must be, with the mistake."""
+    for name, argument in arguments.items():
+        if name not in values:
+            continue
+        if not argument.fits(values[name]):
+            yield name, f"{name} must be {argument.words}, not {_shown(values[name])}"
+        else:
+            yield from ((name, f"{name}: {mistake}") for mistake in argument.mistakes(values[name]))
+
+
 def _shown(value: Any) -> str:
-    written = repr(value)
+    try:
+        written = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes (sys.get_int_max_str_digits)
+        written = "a number too long to show"
     return written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
 
 
@@ -77,8 +96,21 @@ def is_seconds(value: Any) -> bool:
     return 0 <= value <= sys.float_info.max or value == math.inf
 
 
-def keys_of(names: Callable[[], Iterable[str]], value: Argument | None = None) -> Argument:
-    """Return an argument that is a mapping from some of `names`, its values as `value` says."""
+def number() -> Argument:
+    """Return an argument that is a finite number from 0."""
+    return Argument("a finite number from 0", lambda value: is_seconds(value) and math.isfinite(value))
+
+
+_KUBERNETES = re.compile(r"v?[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+
+
+def kubernetes_version() -> Argument:
+    """Return an argument that is a version of Kubernetes, of which the patch may be missing; semver's characters behind it."""
+    return text("a version such as '1.34.2'", _KUBERNETES.fullmatch)
+
+
+def keys_of(names: Callable[[], Iterable[str]], value: Argument | Callable[[str], Argument]) -> Argument:
+    """Return an argument that is a mapping from some of `names`, its values as `value` says: of all, or by name."""
 
     def mistakes(mapping: Mapping[Any, Any]) -> Iterable[str]:
         all_names = tuple(names())
@@ -86,7 +118,8 @@ def keys_of(names: Callable[[], Iterable[str]], value: Argument | None = None) -
             if key not in all_names:
                 near = nearest(str(key), all_names, 1)
                 yield f"{_shown(key)} is not known" + (f"; did you mean {near[0]!r}?" if near else "")
-            elif value is not None and not value.fits(item):
-                yield f"{key} must be {value.words}, not {_shown(item)}"
+                continue
+            argument = value if isinstance(value, Argument) else value(key)
+            yield from (mistake for _, mistake in argument_mistakes({key: item}, {key: argument}))
 
     return Argument("a mapping", lambda mapping: isinstance(mapping, Mapping), mistakes)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any, TypedDict
+from urllib.parse import urlsplit
 
-from fakeazure.arguments import Argument, check_arguments, keys_of, optional, text, whole
+from fakeazure.arguments import Argument, check_arguments, keys_of, kubernetes_version, optional, text, whole
 from fakeazure.arm.throttling import REAL_BUCKETS, Bucket, Throttle
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.locations import location_key
@@ -92,7 +93,7 @@ class Beginning:
 
 
 def beginning_of(inputs: Inputs) -> Beginning:
-    """Return the inputs with their defaults in place. Raises ValueError with every argument that is none, or an unknown region."""
+    """Return the inputs with their defaults in place. Raises ValueError with every argument of a wrong form, or an unknown region."""
     check_arguments("FakeAzure", inputs, _ARGUMENTS)
     location, azure, clock = location_key(inputs["region"]), inputs["azure"] or {}, inputs["clock"]
     catalogue = amended(inputs["catalogue"] or Catalogue.load(), azure, location)
@@ -121,11 +122,29 @@ def beginning_of(inputs: Inputs) -> Beginning:
 
 
 def _is_prefix(value: str) -> bool:
+    if not value.rpartition("/")[2].isdecimal() or "/" not in value:  # ip_network takes addresses and masks, too
+        return False
     try:
         ip_network(value)
     except ValueError:
         return False
     return True
+
+
+def _is_url(value: str) -> bool:
+    if not value.isascii() or not value.isprintable() or set(value) & set(' "<>\\?#@'):
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port, or of an IPv6 address
+        return False
+
+
+def _are_named_texts(values: Any) -> bool:
+    return isinstance(values, Mapping) and all(
+        isinstance(text, str) for name_and_text in values.items() for text in name_and_text
+    )
 
 
 def _are_texts(values: Any) -> bool:
@@ -156,9 +175,9 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "resource_group": _NAME,
     "cluster": _NAME,
     "node_resource_group": optional(_NAME),
-    "kubernetes": text("a version such as '1.34.2'", re.compile(r"v?[0-9]+\.[0-9]+(\.[0-9]+)?([-+].*)?").fullmatch),
+    "kubernetes": kubernetes_version(),
     "machines_pool": text("a name of up to 12 small letters and digits", re.compile(r"[a-z][a-z0-9]{0,11}").fullmatch),
-    "network": optional(_MAPPING),
+    "network": optional(Argument("a mapping of texts", _are_named_texts)),
     "subnet_prefix": text("the prefix of a network such as '10.224.0.0/16'", _is_prefix),
     "kubelet_client_id": _TEXT,
     "vnet_guid": _TEXT,
@@ -166,7 +185,7 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "retry_after": optional(whole(0)),
     "page_size": optional(whole(1)),
     "sku_regions": optional(Argument("a list of names of regions", _are_texts)),
-    "base_url": text("a URL", re.compile(r"https?://[^/\s]+/?").fullmatch),
+    "base_url": text("a URL of http or https without user and query", _is_url),
 }
 
 
@@ -179,7 +198,7 @@ def _settings(inputs: Inputs, location: str) -> Settings:
         resource_group=group,
         node_resource_group=inputs["node_resource_group"] or f"MC_{group}_{cluster}_{location}",
         cluster=cluster,
-        base_url=inputs["base_url"],
+        base_url=inputs["base_url"].rstrip("/"),
         page_size=inputs["page_size"],
         any_subscription=inputs["any_subscription"],
         sku_regions=tuple(location_key(name) for name in inputs["sku_regions"] or (location,)),

@@ -79,7 +79,7 @@ class FakeAzure(Happenings):
     - `base_url`: where ARM is.
     - `journal`: keeps every call by default.
 
-    Raises ValueError for arguments that are none, all in one line, for an unknown region, or a mistake in `azure`.
+    Raises ValueError for arguments of a wrong form, all in one line, for an unknown region, or a mistake in `azure`.
     """
 
     def __init__(

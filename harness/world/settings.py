@@ -1,15 +1,27 @@
 """The inputs of a world: the arguments of World, and the settings that follow from them.
 
-`check` refuses what is none; whether a release, a region or an option of a release exists is judged by `harness.world.inputs`.
+`check` refuses arguments of a wrong form; whether a release, a region or an option of a release exists is judged by
+`harness.world.inputs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from fakeazure.arguments import Argument, check_arguments, is_seconds, keys_of, optional, text, whole
+from fakeazure.arguments import (
+    Argument,
+    argument_mistakes,
+    is_seconds,
+    keys_of,
+    kubernetes_version,
+    number,
+    optional,
+    text,
+    whole,
+)
 from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import AMENDMENTS
 from fakeazure.timing import RECORDED as CLOUD_RECORDED
@@ -17,16 +29,17 @@ from fakeazure.timing import Timing as CloudTiming
 from harness.engine.clock import Clock
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases import (
+    DEFAULT_RELEASE,
     MACHINE_MODES,
     SHARED_GALLERY,
     ProviderOptions,
     ProviderRelease,
     ProvisionMode,
+    UnknownRelease,
     provider,
 )
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
-from harness.kube.api.versions import Version
 from harness.nodes.timing import RECORDED, Timing
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
@@ -42,6 +55,7 @@ TIME_LIMIT = 60.0
 """Seconds after which core stops a simulation (core pkg/controllers/provisioning/provisioner.go, Schedule)."""
 
 _TIMING_FIELDS = frozenset(item.name for item in fields(Timing))
+_ENDLESS = frozenset(("boot", "ready", "cloud_node_manager", "device_plugin", "pod_stop", "job_pod", "eviction_notice"))
 
 
 class Inputs(TypedDict):
@@ -93,10 +107,12 @@ class Settings:
 def _check_cluster_autoscaler(settings: Mapping[Any, Any]) -> Iterator[str]:
     from harness.clusterautoscaler.profile import SettingError, read_setting, setting_names
 
-    yield from keys_of(setting_names, text(fits=lambda value: True)).mistakes(settings)
-    for key in settings.keys() & setting_names():
+    yield from keys_of(setting_names, _TEXT).mistakes(settings)
+    for key, setting in settings.items():
+        if key not in setting_names() or not isinstance(setting, str):
+            continue
         try:
-            read_setting(key, str(settings[key]))
+            read_setting(key, setting)
         except SettingError as error:
             yield f"{key}: {error}"
 
@@ -104,26 +120,64 @@ def _check_cluster_autoscaler(settings: Mapping[Any, Any]) -> Iterator[str]:
 _MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
 _FLAG = Argument("true or false", lambda value: isinstance(value, bool))
 _SECONDS = Argument("seconds from 0", is_seconds)
+_TEXT = text(fits=lambda value: True)
+_LIMITED = Argument("finite seconds from 0", lambda value: is_seconds(value) and isfinite(value))
+_KINDS: Mapping[type, Argument] = {
+    bool: _FLAG,
+    float: number(),
+    str: _TEXT,
+    tuple: Argument(
+        "a list of texts",
+        lambda value: isinstance(value, list | tuple) and all(isinstance(item, str) for item in value),
+    ),
+    dict: _MAPPING,
+}
+_OPTIONS: Mapping[str, Argument] = {
+    "additional_tags": Argument(
+        "a mapping of texts",
+        lambda value: (
+            isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair)
+        ),
+    ),
+}
+
+
+def _option(name: str) -> Argument:
+    """Return the form of an option: by its name, or that of its default."""
+    return _OPTIONS.get(name) or _KINDS[str if name == "provision_mode" else type(getattr(ProviderOptions(), name))]
+
+
+def _time(name: str) -> Argument:
+    """Return the form of a duration; some may be NEVER, as Timing says, and without a device plugin there is none."""
+    argument = _SECONDS if name in _ENDLESS else _LIMITED
+    return optional(argument) if name == "device_plugin" else argument
+
+
+_TIMES = keys_of(lambda: (item.name for kind in (Timing, Pace) for item in fields(kind)), _time)
 _MODES = tuple(mode.value for mode in ProvisionMode)
 _ARGUMENTS: Mapping[str, Argument] = {
     "karpenter": text("a release such as '1.14.0'"),
     "crds": optional(Argument("a release or CRDs", lambda value: isinstance(value, str) or hasattr(value, "name"))),
-    "kubernetes": optional(text("a version such as '1.34.0'", Version.find)),
+    "kubernetes": optional(kubernetes_version()),
     "region": optional(text("the name of a region")),
     "provision_mode": optional(Argument(f"one of {', '.join(_MODES)}", lambda value: value in _MODES)),
-    "options": optional(keys_of(lambda: (item.name for item in fields(ProviderOptions)))),
+    "options": optional(keys_of(lambda: (item.name for item in fields(ProviderOptions)), _option)),
     "azure": optional(_MAPPING),
     "loads": optional(_MAPPING),
     "seed": whole(),
     "caches": optional(Argument("Caches", lambda value: isinstance(value, Caches))),
-    "timing": optional(Argument("a Timing of harness.nodes", lambda value: isinstance(value, Timing))),
-    "cloud_timing": optional(Argument("a Timing of fakeazure", lambda value: isinstance(value, CloudTiming))),
-    "times": optional(
-        keys_of(lambda: (item.name for kind in (Timing, Pace) for item in fields(kind)), optional(_SECONDS))
+    "timing": optional(
+        Argument(
+            "a Timing of harness.nodes",
+            lambda value: isinstance(value, Timing),
+            lambda value: _TIMES.mistakes({name: getattr(value, name) for name in sorted(_TIMING_FIELDS)}),
+        )
     ),
+    "cloud_timing": optional(Argument("a Timing of fakeazure", lambda value: isinstance(value, CloudTiming))),
+    "times": optional(_TIMES),
     "storage_classes": _FLAG,
     "recorded": _FLAG,
-    "attempt_seconds": _SECONDS,
+    "attempt_seconds": _LIMITED,
     "time_limit": _SECONDS,
     "cluster_autoscaler": optional(replace(_MAPPING, mistakes=_check_cluster_autoscaler)),
     "cluster": Argument("a function that makes a cluster", callable),
@@ -133,8 +187,37 @@ _ARGUMENTS: Mapping[str, Argument] = {
 
 
 def check(arguments: Mapping[str, Any]) -> None:
-    """Raise ValueError with every argument of World that is none, in one line."""
-    check_arguments("World", arguments, _ARGUMENTS)
+    """Raise ValueError with every argument of World of a wrong form, in one line; beside such a one also with what does not exist.
+
+    A release, a region or a market that alone does not exist is left to the error of its own that `resolve` and the cloud raise.
+    """
+    mistakes = dict[str, list[str]]()
+    for name, mistake in argument_mistakes(arguments, _ARGUMENTS):
+        mistakes.setdefault(name, []).append(mistake)
+    lines = [line for of_argument in mistakes.values() for line in of_argument]
+    lines += _unknown({name: value for name, value in arguments.items() if name not in mistakes}, beside=bool(mistakes))
+    if lines:
+        raise ValueError(f"World: {'; '.join(lines)}")
+
+
+def _unknown(arguments: Mapping[str, Any], *, beside: bool) -> list[str]:
+    """Return the mistakes in release, region and market, which have the right form; none for a single one that is not `beside` others."""
+    caches, region = arguments.get("caches") or default_caches(), arguments.get("region")
+    exists = region is None or location_key(region) in caches.catalogue.regions
+    try:
+        provider(arguments.get("karpenter", DEFAULT_RELEASE))
+    except UnknownRelease:
+        exists = False
+    if exists and not beside:
+        return []
+    from harness.world.inputs import input_mistakes
+
+    judged = {name: arguments[name] for name in ("karpenter", "region", "azure") if name in arguments}
+    mistakes = [
+        str(mistake) if len(mistake.path) == 1 else f"{'.'.join(map(str, mistake.path))}: {mistake}"
+        for mistake in input_mistakes(judged, caches)
+    ]
+    return mistakes if beside or len(mistakes) > 1 else []
 
 
 def resolve(inputs: Inputs) -> Settings:

@@ -58,7 +58,8 @@ class World(Observations):
     - `simulated`: whether there is a Karpenter here; without one another process works on the same cluster and cloud.
     - `clock`: virtual time, which several worlds or a process may share.
 
-    Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError, MarketError for inputs that do not exist.
+    Raises ValueError with every argument of a wrong form in one line; UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError,
+    MarketError for a single input that does not exist.
     """
 
     def __init__(

@@ -167,7 +167,7 @@ def test_a_world_has_the_time_limit_and_tells_when_it_ran_out() -> None:
     world.apply(*default_objects(), *pods)
     world.advance(15)
     assert world.list("NodeClaim") == []
-    with pytest.raises(ValueError, match="attempt_seconds must be seconds from 0, not -1"):
+    with pytest.raises(ValueError, match="attempt_seconds must be finite seconds from 0, not -1"):
         World(attempt_seconds=-1)
 
 
