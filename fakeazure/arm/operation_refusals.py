@@ -44,6 +44,13 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "InvalidParameter",
             "The source virtual machine '{name}' of the image must be generalized.",
         ),  # guess
+        "LunOutOfRange": (
+            400,
+            "InvalidParameter",
+            "The value '{lun}' of parameter 'dataDisk.lun' is out of range. Value '{lun}' must be between '0' and '{last}' "
+            "inclusive.",
+        ),  # microsoft/lisa pull request 692
+        "ParameterRequired": (400, "InvalidParameter", "Required parameter '{name}' is missing (null)."),
         "DiskNotAttached": (
             400,
             "InvalidParameter",

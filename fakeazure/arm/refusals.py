@@ -118,7 +118,6 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "'{locations}'.",
         ),
         "DiskSizeRequired": (400, "InvalidParameter", "Required parameter 'disk.diskSizeGB' is missing (null)."),
-        "ParameterRequired": (400, "InvalidParameter", "Required parameter '{name}' is missing (null)."),
         "DiskSizeOutOfRange": (
             400,
             "InvalidParameter",
@@ -170,12 +169,6 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "InvalidParameter",
             "The value of parameter machine.name is invalid.",
         ),  # guess: as Azure says of others
-        "LunOutOfRange": (
-            400,
-            "InvalidParameter",
-            "The value '{lun}' of parameter 'dataDisk.lun' is out of range. Value '{lun}' must be between '0' and '{last}' "
-            "inclusive.",
-        ),  # microsoft/lisa pull request 692
         "LunInUse": (400, "InvalidParameter", "A disk at LUN {lun} already exists."),
         "DiskNamedTwice": (400, "InvalidParameter", "A disk named '{name}' already exists."),
         "NoBootDiagnostics": (
