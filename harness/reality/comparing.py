@@ -47,6 +47,14 @@ class Twins:
             launched = obj.get("kind") == "Node" or mapping_in(obj.get("status")).get("providerID")
             return _NO_LABELS if launched else _NOT_LAUNCHED
         wanted = {key: labels[key] for key in DECIDING.values() if labels.get(key)}
+        return self._of_pool(pool, wanted)
+
+    def of_pool(self, name: str) -> Machine | str:
+        """Return the machine that the NodePool makes where nothing more is wanted of it, or why there is none."""
+        pool = self._by_name.get(("NodePool", name))
+        return self._of_pool(pool, {}) if pool is not None else f"there is no NodePool {name}"
+
+    def _of_pool(self, pool: Object, wanted: Mapping[str, str]) -> Machine | str:
         slot = (name_of(pool), *wanted.values())
         if slot not in self._made:
             self._made[slot] = self._launched(pool, wanted)

@@ -8,7 +8,6 @@ from typing import Any
 
 from harness.explain.upgrade.verdicts import refusals_by
 from harness.karpenter.labels.azure import CSI_ZONE, GROUP, ZONE_KEYS
-from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import ARCH, BETA_OS, INSTANCE_TYPE, OS, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, spec_of, with_metadata
 from harness.kube.scheduling.node_affinity import required_matches
@@ -40,9 +39,7 @@ class PoolNodes:
         for obj in objects:
             if obj["kind"] == "Node" and pool_of(obj):
                 self._old.setdefault(pool_of(obj), obj)
-        self._new = {
-            pool.name: self._twins.of({"metadata": {"labels": {NODEPOOL: pool.name}}}) for pool in proposal.pools
-        }
+        self._new = {pool.name: self._twins.of_pool(pool.name) for pool in proposal.pools}
 
     def old(self, pool: AgentPool) -> Object | None:
         """Return a Node of an agent pool: the dump's, else as AKS would make it; None where AKS would not."""
