@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from fakeazure.arguments import Argument, check_arguments, keys_of, kubernetes_version, optional, text, whole
+from fakeazure.arguments import (
+    Argument,
+    argument_mistakes,
+    check_arguments,
+    keys_of,
+    kubernetes_version,
+    optional,
+    text,
+    whole,
+)
 from fakeazure.arm.throttling import REAL_BUCKETS, Bucket, Throttle
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.locations import location_key
@@ -141,10 +151,9 @@ def _is_url(value: str) -> bool:
         return False
 
 
-def _are_named_texts(values: Any) -> bool:
-    return isinstance(values, Mapping) and all(
-        isinstance(text, str) for name_and_text in values.items() for text in name_and_text
-    )
+def _network_mistakes(network: Mapping[Any, Any]) -> Iterator[str]:
+    forms = {name: _TEXTS if name in ("ipFamilies", "podCidrs", "serviceCidrs") else _TEXT for name in network}
+    yield from (mistake for _, mistake in argument_mistakes(network, forms))
 
 
 def _are_texts(values: Any) -> bool:
@@ -158,6 +167,7 @@ def _are_texts(values: Any) -> bool:
 _GUID = text("a guid", is_guid)
 _NAME = text("a name of letters, digits, '-', '.', '_', '(' and ')'", re.compile(r"[\w.()-]{0,89}[\w()-]").fullmatch)
 _TEXT = text(fits=lambda value: True)
+_TEXTS = Argument("a list of texts", _are_texts)
 _MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
 _ARGUMENTS: Mapping[str, Argument] = {
     "region": text("the name of a region"),
@@ -177,7 +187,7 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "node_resource_group": optional(_NAME),
     "kubernetes": kubernetes_version(),
     "machines_pool": text("a name of up to 12 small letters and digits", re.compile(r"[a-z][a-z0-9]{0,11}").fullmatch),
-    "network": optional(Argument("a mapping of texts", _are_named_texts)),
+    "network": optional(replace(_MAPPING, mistakes=_network_mistakes)),
     "subnet_prefix": text("the prefix of a network such as '10.224.0.0/16'", _is_prefix),
     "kubelet_client_id": _TEXT,
     "vnet_guid": _TEXT,
