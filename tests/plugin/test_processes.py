@@ -72,7 +72,7 @@ def test_the_cases_are_judged_elsewhere(project: pytest.Pytester, monkeypatch: p
     judge, home = Runner.verdicts, os.getpid()
 
     def noted(self: Runner, case: Case) -> Any:
-        with Path("judged").open("a") as file:
+        with Path("judged").open("a", encoding="utf-8") as file:
             print(os.getpid() == home, file=file)
         return judge(self, case)
 
