@@ -10,16 +10,15 @@ from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.reading.manifests import Manifest
-from harness.reality.excuses import of_changes, of_history
+from harness.reality.excuses import of_changes, of_history, template_of
 from harness.reality.facts import ABSENT, Comparison, State, facts_of
-from harness.reality.machines import DECIDING, Machine, at_rest, not_launched, twin_pod
+from harness.reality.machines import DECIDING, KINDS, Machine, at_rest, not_launched, twin_pod
 from harness.reality.rules import HASHES, Excuse, compared
 from harness.scenario.language.dumps import Dump, as_new
 from harness.world import World
 
 __all__ = ["Twins", "comparisons", "manifests_of"]
 
-_KINDS = ("Node", "NodeClaim")
 _NO_POOL = "no NodePool of Karpenter made it: agent pools have no Nodes here"
 _EVENT = "what the simulation would have said depends on all that happened before"
 _NODECLASS, _OVERLAY = "AKSNodeClass", "NodeOverlay"
@@ -62,8 +61,7 @@ class Twins:
 
     def nodeclass(self, obj: Object) -> Object | None:
         """Return the AKSNodeClass of the object's NodePool, None where the dump has none."""
-        template = mapping_in(mapping_in(mapping_in(self._pool(obj)).get("spec")).get("template"))
-        reference = mapping_in(mapping_in(template.get("spec")).get("nodeClassRef"))
+        reference = mapping_in(mapping_in(template_of(self._pool(obj)).get("spec")).get("nodeClassRef"))
         return self._by_name.get((_NODECLASS, str(reference.get("name"))))
 
     def excuses(self, obj: Object) -> tuple[Excuse, ...]:
@@ -113,7 +111,7 @@ def comparisons(dump: Dump, world: World) -> Iterator[Comparison]:
     """Every fact of every Node, NodeClaim and Event of the dump, in one of the three states."""
     twins = Twins(world, manifests_of(dump))
     for manifest in manifests_of(dump):
-        if manifest.kind in _KINDS:
+        if manifest.kind in KINDS:
             yield from _of_object(manifest, twins)
         elif manifest.kind == "Event":
             place = str(manifest.document.position())

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 from harness.karpenter.labels import azure, core
 from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, is_mapping, is_terminating, mapping_in
-from harness.kube.scheduling.taints import NO_SCHEDULE
+from harness.kube.scheduling.taints import NO_SCHEDULE, taint_identity
 from harness.reality.rules import OTHER_HASH, Excuse
 
-__all__ = ["of_changes", "of_history"]
+__all__ = ["of_changes", "of_history", "template_of"]
 
 _GONE = "its kubelet has stopped reporting"
 _ON_ITS_WAY_OUT = "it is on its way out"
@@ -51,9 +51,11 @@ def of_history(obj: Object, pool: Object | None) -> Iterator[Excuse]:
     ending = any(str(condition.get("type")) in _ENDING for condition in conditions)
     if is_terminating(obj) or disrupted or ending:
         yield _OUTGOING, _ON_ITS_WAY_OUT
-    startup = [_identity(taint) for taint in _entries(_template_spec(pool).get("startupTaints"))]
+    startup = [
+        taint_identity(taint) for taint in _entries(mapping_in(template_of(pool).get("spec")).get("startupTaints"))
+    ]
     waits = any(condition.get("reason") == "StartupTaintsExist" for condition in conditions)
-    if waits or any(_identity(taint) in startup for taint in taints):
+    if waits or any(taint_identity(taint) in startup for taint in taints):
         names = [re.escape(f"taints.{key}:{effect}") for key, effect in startup]
         yield re.compile("|".join((_STARTING, *names))), _NOT_YET
     silent = [str(condition["type"]) for condition in conditions if condition.get("reason") == "NodeStatusUnknown"]
@@ -66,8 +68,7 @@ def of_changes(pool: Object | None, changed: Collection[str]) -> Iterator[Excuse
     for annotation in changed:
         yield re.compile(re.escape(f"annotations.{annotation}")), OTHER_HASH
     if core.NODEPOOL_HASH in changed:
-        template = mapping_in(mapping_in(mapping_in(pool).get("spec")).get("template"))
-        written = mapping_in(template.get("metadata"))
+        written = mapping_in(template_of(pool).get("metadata"))
         fields = [
             re.escape(f"{name}.{key}") for name in ("labels", "annotations") for key in mapping_in(written.get(name))
         ]
@@ -76,12 +77,9 @@ def of_changes(pool: Object | None, changed: Collection[str]) -> Iterator[Excuse
         yield _OF_THE_CLASS, OTHER_HASH
 
 
-def _template_spec(pool: Object | None) -> Object:
-    return mapping_in(mapping_in(mapping_in(mapping_in(pool).get("spec")).get("template")).get("spec"))
-
-
-def _identity(taint: Object) -> tuple[object, object]:
-    return taint.get("key"), taint.get("effect")
+def template_of(pool: Object | None) -> Object:
+    """Return the template of a NodePool, empty where there is none or it is no map."""
+    return mapping_in(mapping_in(mapping_in(pool).get("spec")).get("template"))
 
 
 def _entries(value: object) -> Iterable[Object]:

@@ -12,8 +12,9 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object
 from harness.limits import with_remedy
 from harness.world import World
+from harness.world.startup import end_startup
 
-__all__ = ["DECIDING", "Machine", "at_rest", "machine_of", "not_launched", "twin_pod"]
+__all__ = ["DECIDING", "KINDS", "Machine", "at_rest", "machine_of", "not_launched", "twin_pod"]
 
 Machine = Mapping[str, Object]
 """The Node and the NodeClaim of a machine, by kind."""
@@ -21,7 +22,7 @@ DECIDING: Mapping[str, str] = {"size": INSTANCE_TYPE, "zone": ZONE, "priority": 
 """Labels that decide with the AKSNodeClass which machine it is, by their word in an entry."""
 _OPTIONS = {"plugin": "network_plugin", "pluginMode": "network_plugin_mode", "dataplane": "network_dataplane"}
 _NO_TWIN = "the simulation launches no machine of it"
-_KINDS = ("Node", "NodeClaim")
+KINDS = ("Node", "NodeClaim")
 _NAME = "default"
 
 
@@ -55,12 +56,9 @@ def at_rest(world: World) -> Machine | str:
     """Let the world come to rest, with its startup taints removed; return its one machine, or why there is none."""
     if why := _restless(world):
         return f"{_NO_TWIN}: {why}"
-    node, claim = (next(iter(world.list(kind)), None) for kind in _KINDS)
-    if node is not None and claim is not None and claim["spec"].get("startupTaints"):
-        _remove_startup_taints(world, node, claim)
-        if why := _restless(world):
-            return f"{_NO_TWIN}: {why}"
-        node, claim = (next(iter(world.list(kind)), None) for kind in _KINDS)
+    if end_startup(world) and (why := _restless(world)):
+        return f"{_NO_TWIN}: {why}"
+    node, claim = (next(iter(world.list(kind)), None) for kind in KINDS)
     if node is None or claim is None:
         return f"{_NO_TWIN}: {pending_cause(world, 'twin').partition(', requirements=')[0]}"
     return {"Node": node, "NodeClaim": claim}
@@ -92,10 +90,3 @@ def _restless(world: World) -> str:
     if settled.runaway is not None:
         return str(settled.runaway).partition("\n")[0]
     return with_remedy(settled.exhausted, settled.limit)
-
-
-def _remove_startup_taints(world: World, node: Object, claim: Object) -> None:
-    """Remove from the Node what agents of the cluster remove once they run: none of them is here."""
-    startup = {(taint["key"], taint["effect"]) for taint in claim["spec"]["startupTaints"]}
-    rest = [dict(taint) for taint in node["spec"].get("taints") or () if (taint["key"], taint["effect"]) not in startup]
-    world.kubectl.patch(node, {"spec": {"taints": rest or None}})

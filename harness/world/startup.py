@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from harness.kube.api.objects import spec_of, status_of
+from harness.kube.scheduling.taints import taint_identity, taint_text
 from harness.world.world import World
 
 __all__ = ["end_startup"]
@@ -21,22 +19,13 @@ def end_startup(world: World) -> list[str]:
         any_removed = False
         for claim in world.list("NodeClaim"):
             node = world.get("Node", status_of(claim).get("nodeName") or "")
-            startup = {_identity(taint) for taint in spec_of(claim).get("startupTaints") or ()}
+            startup = {taint_identity(taint) for taint in spec_of(claim).get("startupTaints") or ()}
             taints = spec_of(node or {}).get("taints") or ()
-            remaining = [taint for taint in taints if _identity(taint) not in startup]
+            remaining = [taint for taint in taints if taint_identity(taint) not in startup]
             if node is None or len(remaining) == len(taints):
                 continue
-            removed |= dict.fromkeys(_text(taint) for taint in taints if _identity(taint) in startup)
+            removed |= dict.fromkeys(taint_text(taint) for taint in taints if taint_identity(taint) in startup)
             world.apply({**node, "spec": {**spec_of(node), "taints": remaining}})
             any_removed = True
         if not any_removed or not world.settle(allow_rejections=True).quiescent:
             return list(removed)
-
-
-def _identity(taint: Mapping[str, Any]) -> tuple[Any, Any]:
-    return taint.get("key"), taint.get("effect")
-
-
-def _text(taint: Mapping[str, Any]) -> str:
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint.get('key')}{value}:{taint.get('effect')}"

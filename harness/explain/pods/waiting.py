@@ -17,7 +17,7 @@ from harness.karpenter.lifecycle.nominations import NOMINATED, nominated_node
 from harness.karpenter.validation.rejections import RejectionLayer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
 from harness.kube.scheduling.pods import is_provisionable
-from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_identity, taint_text, untolerated
 from harness.world import World
 
 __all__ = ["launch_failed", "nominations", "waiting_reasons"]
@@ -115,10 +115,10 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
 
 
 def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> Iterator[str]:
-    startup = {_identity(taint) for taint in spec_of(claim or {}).get("startupTaints") or ()}
+    startup = {taint_identity(taint) for taint in spec_of(claim or {}).get("startupTaints") or ()}
     taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("effect") != PREFER_NO_SCHEDULE]
     for taint in untolerated(taints, spec_of(pod).get("tolerations") or ()):
-        if _identity(taint) in startup:
+        if taint_identity(taint) in startup:
             pool = labels_of(claim or {}).get(NODEPOOL, "")
             why = f"a startup taint of NodePool {pool}: the pod waits until whoever it is for removes it"
             yield f"Node {name_of(node)} has the taint {taint_text(taint)}, {why}; or let the pod tolerate it"
@@ -134,10 +134,6 @@ def _launch_failure(world: World, claim: str) -> str:
         if rejection.layer is RejectionLayer.LAUNCH and rejection.object == f"NodeClaim/{claim}"
     ]
     return texts[-1] if texts else ""
-
-
-def _identity(taint: Object) -> tuple[str, str]:
-    return str(taint.get("key")), str(taint.get("effect"))
 
 
 def _claim_of(world: World, node: str) -> Object | None:

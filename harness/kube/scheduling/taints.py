@@ -50,9 +50,14 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> t
     return tuple(taint for taint in taints if not any(tolerates(toleration, taint) for toleration in tolerations))
 
 
+def taint_identity(taint: Taint) -> tuple[str, str]:
+    """Return the key and the effect of a taint, which tell it from others; values do not count."""
+    return str(taint.get("key") or ""), str(taint.get("effect") or "")
+
+
 def same_taint(a: Taint, b: Taint) -> bool:
     """Return whether both have the same key and effect (MatchTaint); values do not count."""
-    return a.get("key") == b.get("key") and (a.get("effect") or "") == (b.get("effect") or "")
+    return taint_identity(a) == taint_identity(b)
 
 
 def same_toleration(a: Toleration, b: Toleration) -> bool:
