@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cmp_to_key
 
+from harness.kube.api.containers import sidecars_of
 from harness.kube.api.objects import Object, annotations_of, condition, metadata_of, spec_of, status_of, uid_of
 from harness.kube.go.text import parse_int
 from harness.kube.go.times import parse_rfc3339
@@ -103,12 +104,8 @@ def _drawn(ranked: _Ranked) -> int:
 
 def _restarts(pod: Object) -> tuple[int, int]:
     """The most restarts of a container, and of a sidecar."""
-    spec, status = spec_of(pod), status_of(pod)
-    sidecars = {
-        container.get("name")
-        for container in spec.get("initContainers") or ()
-        if container.get("restartPolicy") == "Always"
-    }
+    status = status_of(pod)
+    sidecars = {container.get("name") for container in sidecars_of(pod)}
     own = [int(status.get("restartCount") or 0) for status in status.get("containerStatuses") or ()]
     beside = [
         int(status.get("restartCount") or 0)

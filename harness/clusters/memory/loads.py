@@ -12,9 +12,9 @@ from datetime import timedelta
 
 from harness.engine.clock import Clock
 from harness.engine.ports import Change, ChangeType
+from harness.kube.api.containers import running_containers
 from harness.kube.api.objects import Key, Object, condition_is, is_terminating, key_of, name_of, spec_of, status_of
-from harness.kube.api.quantity import Quantity
-from harness.kube.workloads.autoscaler_replicas import MetricError, PodUsage, pod_request
+from harness.kube.workloads.autoscaler_replicas import MetricError, PodUsage, container_request, pod_request
 from harness.kube.workloads.loads import Amount, Curve, Load
 
 __all__ = ["Loads"]
@@ -90,11 +90,10 @@ def _request(pod: Object, resource: str, kubernetes: tuple[int, int]) -> int:
 
 def _split(pod: Object, usage: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """Return the usage by container, in the proportion of their requests; the last one has the rest."""
-    sidecars = [init for init in spec_of(pod).get("initContainers") or () if init.get("restartPolicy") == "Always"]
-    members = [*(spec_of(pod).get("containers") or ()), *sidecars]
+    members = running_containers(pod)
     made: dict[str, dict[str, int]] = {member["name"]: {} for member in members}
     for resource, amount in usage.items():
-        weights = [_weight(member, resource) for member in members]
+        weights = [container_request(member, resource) or 0 for member in members]
         if not sum(weights):
             weights = [1] * len(members)
         left = amount
@@ -104,13 +103,3 @@ def _split(pod: Object, usage: Mapping[str, int]) -> dict[str, dict[str, int]]:
             left -= part
         made[members[-1]["name"]][resource] = left
     return made
-
-
-def _weight(container: Mapping[str, object], resource: str) -> int:
-    resources = container.get("resources")
-    requests = resources.get("requests") if isinstance(resources, Mapping) else None
-    return (
-        Quantity.parse(requests[resource]).milli_value()
-        if isinstance(requests, Mapping) and resource in requests
-        else 0
-    )

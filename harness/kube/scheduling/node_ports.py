@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from harness.kube.api.containers import sidecars_of
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.versions import Version
 
@@ -38,11 +39,7 @@ def node_ports(pod: Object) -> list[NodePort]:
 
 def ports_of_sidecars(pod: Object) -> list[NodePort]:
     """Return the node ports of the init containers that stay."""
-    return _of(
-        container
-        for container in spec_of(pod).get("initContainers") or ()
-        if container.get("restartPolicy") == "Always"
-    )
+    return _of(sidecars_of(pod))
 
 
 def _of(containers: Iterable[Object]) -> list[NodePort]:

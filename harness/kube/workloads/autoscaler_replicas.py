@@ -11,13 +11,23 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Protocol
 
+from harness.kube.api.containers import running_containers
 from harness.kube.api.objects import Object, condition, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.go.times import parse_rfc3339
 from harness.kube.scheduling.pods import is_pod_level, pod_requests
 from lazyrecords import dataclass
 
-__all__ = ["MetricError", "PodUsage", "Proposal", "ResourceMetric", "Tolerances", "pod_request", "proposal"]
+__all__ = [
+    "MetricError",
+    "PodUsage",
+    "Proposal",
+    "ResourceMetric",
+    "Tolerances",
+    "container_request",
+    "pod_request",
+    "proposal",
+]
 
 _INITIALIZATION = timedelta(minutes=5)
 _INITIAL_READINESS = timedelta(seconds=30)
@@ -230,6 +240,12 @@ def _percent(target: _Target, usages: Mapping[str, int]) -> int | None:
     return target.percent(usages) if isinstance(target, _Utilization) else None
 
 
+def container_request(container: Object, resource: str) -> int | None:
+    """Return what a container requests of a resource, in thousandths; None where it does not say."""
+    stated = ((container.get("resources") or {}).get("requests") or {}).get(resource)
+    return None if stated is None else Quantity.parse(stated).milli_value()
+
+
 def pod_request(pod: Object, resource: str, container: str, kubernetes: tuple[int, int]) -> int:
     """Return what a pod, or one of its containers, requests of a resource, in thousandths (calculateRequests).
 
@@ -242,14 +258,13 @@ def pod_request(pod: Object, resource: str, container: str, kubernetes: tuple[in
         if amount is None:
             raise MetricError(f"missing pod-level request for {resource} in Pod {name}")
         return amount.milli_value()
-    sidecars = [init for init in spec.get("initContainers") or () if init.get("restartPolicy") == "Always"]
     total = 0
-    for member in (*(spec.get("containers") or ()), *sidecars):
+    for member in running_containers(pod):
         if container in ("", member["name"]):
-            stated = ((member.get("resources") or {}).get("requests") or {}).get(resource)
-            if stated is None:
+            amount_of_member = container_request(member, resource)
+            if amount_of_member is None:
                 raise MetricError(f"missing request for {resource} in container {member['name']} of Pod {name}")
-            total += Quantity.parse(stated).milli_value()
+            total += amount_of_member
         if container == member["name"]:
             return total
     if container:
