@@ -15,11 +15,14 @@ __all__ = [
     "Argument",
     "argument_mistakes",
     "check_arguments",
+    "flag",
     "is_seconds",
     "keys_of",
     "kubernetes_version",
+    "mapping",
     "number",
     "optional",
+    "shown",
     "text",
     "whole",
 ]
@@ -53,12 +56,13 @@ def argument_mistakes(values: Mapping[str, Any], arguments: Mapping[str, Argumen
         if name not in values:
             continue
         if not argument.fits(values[name]):
-            yield name, f"{name} must be {argument.words}, not {_shown(values[name])}"
+            yield name, f"{name} must be {argument.words}, not {shown(values[name])}"
         else:
             yield from ((name, f"{name}: {mistake}") for mistake in argument.mistakes(values[name]))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, for a message: the beginning of what is long."""
     try:
         written = repr(value)
     except ValueError:  # a whole number of more digits than Python writes (sys.get_int_max_str_digits)
@@ -78,6 +82,16 @@ def optional(argument: Argument) -> Argument:
 def text(words: str = "a text", fits: Callable[[str], object] = bool) -> Argument:
     """Return an argument that is a text, not empty unless `fits` says otherwise."""
     return Argument(words, lambda value: isinstance(value, str) and bool(fits(value)))
+
+
+def flag() -> Argument:
+    """Return an argument that is true or false."""
+    return Argument("true or false", lambda value: isinstance(value, bool))
+
+
+def mapping(mistakes: Callable[[Mapping[Any, Any]], Iterable[str]] = lambda value: ()) -> Argument:
+    """Return an argument that is a mapping, whose entries are judged by `mistakes`."""
+    return Argument("a mapping", lambda value: isinstance(value, Mapping), mistakes)
 
 
 def whole(least: int | None = None) -> Argument:
@@ -112,14 +126,14 @@ def kubernetes_version() -> Argument:
 def keys_of(names: Callable[[], Iterable[str]], value: Argument | Callable[[str], Argument]) -> Argument:
     """Return an argument that is a mapping from some of `names`, its values as `value` says: of all, or by name."""
 
-    def mistakes(mapping: Mapping[Any, Any]) -> Iterable[str]:
+    def mistakes(entries: Mapping[Any, Any]) -> Iterable[str]:
         all_names = tuple(names())
-        for key, item in mapping.items():
+        for key, item in entries.items():
             if key not in all_names:
                 near = nearest(str(key), all_names, 1)
-                yield f"{_shown(key)} is not known" + (f"; did you mean {near[0]!r}?" if near else "")
+                yield f"{shown(key)} is not known" + (f"; did you mean {near[0]!r}?" if near else "")
                 continue
             argument = value if isinstance(value, Argument) else value(key)
             yield from (mistake for _, mistake in argument_mistakes({key: item}, {key: argument}))
 
-    return Argument("a mapping", lambda mapping: isinstance(mapping, Mapping), mistakes)
+    return mapping(mistakes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
@@ -13,8 +12,10 @@ from fakeazure.arguments import (
     Argument,
     argument_mistakes,
     check_arguments,
+    flag,
     keys_of,
     kubernetes_version,
+    mapping,
     optional,
     text,
     whole,
@@ -168,7 +169,6 @@ _GUID = text("a guid", is_guid)
 _NAME = text("a name of letters, digits, '-', '.', '_', '(' and ')'", re.compile(r"[\w.()-]{0,89}[\w()-]").fullmatch)
 _TEXT = text(fits=lambda value: True)
 _TEXTS = Argument("a list of texts", _are_texts)
-_MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
 _ARGUMENTS: Mapping[str, Argument] = {
     "region": text("the name of a region"),
     "catalogue": optional(
@@ -176,9 +176,9 @@ _ARGUMENTS: Mapping[str, Argument] = {
     ),
     "clock": optional(Argument("a clock", lambda value: callable(value) or callable(getattr(value, "now", None)))),
     "ids": optional(Argument("callable", callable)),
-    "any_subscription": Argument("true or false", lambda value: isinstance(value, bool)),
+    "any_subscription": flag(),
     "seed_value": whole(),
-    "azure": optional(_MAPPING),
+    "azure": optional(mapping()),
     "timing": optional(Argument("a Timing", lambda value: isinstance(value, Timing))),
     "subscription": _GUID,
     "tenant": _GUID,
@@ -187,7 +187,7 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "node_resource_group": optional(_NAME),
     "kubernetes": kubernetes_version(),
     "machines_pool": text("a name of up to 12 small letters and digits", re.compile(r"[a-z][a-z0-9]{0,11}").fullmatch),
-    "network": optional(replace(_MAPPING, mistakes=_network_mistakes)),
+    "network": optional(mapping(_network_mistakes)),
     "subnet_prefix": text("the prefix of a network such as '10.224.0.0/16'", _is_prefix),
     "kubelet_client_id": _TEXT,
     "vnet_guid": _TEXT,

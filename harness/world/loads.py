@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fakeazure.arguments import is_seconds
+from fakeazure.arguments import is_seconds, shown
 from harness.kube.api.autoscalers import SCALED
 from harness.kube.api.objects import Key
 from harness.kube.workloads.loads import Curve, load_from
@@ -24,7 +24,7 @@ def curves(loads: Mapping[str, Any]) -> Iterator[tuple[Key, Curve]]:
     A load is `80%` or `{cpu: 80%, memory: 6Gi}`, a curve a list of such, each as `{at: seconds, load: ...}`. Raises ValueError.
     """
     if not isinstance(loads, Mapping):
-        raise ValueError(f"loads must be a mapping such as {{'Deployment/web': '80%'}}, not {_shown(loads)}")
+        raise ValueError(f"loads must be a mapping such as {{'Deployment/web': '80%'}}, not {shown(loads)}")
     for reference, value in loads.items():
         workload = _workload(reference)
         try:
@@ -36,8 +36,8 @@ def curves(loads: Mapping[str, Any]) -> Iterator[tuple[Key, Curve]]:
 def _workload(reference: object) -> Key:
     kind, *names = reference.split("/") if isinstance(reference, str) else ("",)
     if kind not in SCALED or not 1 <= len(names) <= 2 or not all(names):
-        shown = f"'{shortened(str(reference), _SHOWN)}'"
-        raise ValueError(f"loads: {shown} is no workload that can be scaled: one of {', '.join(SCALED)}, as Kind/name")
+        named = f"'{shortened(str(reference), _SHOWN)}'"
+        raise ValueError(f"loads: {named} is no workload that can be scaled: one of {', '.join(SCALED)}, as Kind/name")
     return Key(kind, names[0] if len(names) == 2 else "default", names[-1])
 
 
@@ -51,15 +51,11 @@ def _curve(value: object) -> Curve:
 
 def _point(index: int, point: object) -> tuple[float, Mapping[str, Any]]:
     if not isinstance(point, Mapping) or set(point) != set(_POINT):
-        raise ValueError(f"[{index}]: an entry such as {{'at': 60, 'load': '80%'}} is expected, not {_shown(point)}")
+        raise ValueError(f"[{index}]: an entry such as {{'at': 60, 'load': '80%'}} is expected, not {shown(point)}")
     at = point["at"]
     if not is_seconds(at) or math.isinf(at):
-        raise ValueError(f"[{index}].at: seconds from 0 are expected, not {_shown(at)}")
+        raise ValueError(f"[{index}].at: seconds from 0 are expected, not {shown(at)}")
     try:
         return float(at), load_from(point["load"])
     except ValueError as error:
         raise ValueError(f"[{index}].load: {error}") from None
-
-
-def _shown(value: object) -> str:
-    return shortened(repr(value), _SHOWN)

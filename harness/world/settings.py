@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
-from math import isfinite
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from fakeazure.arguments import (
     Argument,
     argument_mistakes,
+    flag,
     is_seconds,
     keys_of,
     kubernetes_version,
+    mapping,
     number,
     optional,
     text,
@@ -117,11 +118,10 @@ def _check_cluster_autoscaler(settings: Mapping[Any, Any]) -> Iterator[str]:
             yield f"{key}: {error}"
 
 
-_MAPPING = Argument("a mapping", lambda value: isinstance(value, Mapping))
-_FLAG = Argument("true or false", lambda value: isinstance(value, bool))
+_FLAG = flag()
 _SECONDS = Argument("seconds from 0", is_seconds)
 _TEXT = text(fits=lambda value: True)
-_LIMITED = Argument("finite seconds from 0", lambda value: is_seconds(value) and isfinite(value))
+_LIMITED = replace(number(), words="finite seconds from 0")
 _KINDS: Mapping[type, Argument] = {
     bool: _FLAG,
     float: number(),
@@ -130,7 +130,7 @@ _KINDS: Mapping[type, Argument] = {
         "a list of texts",
         lambda value: isinstance(value, list | tuple) and all(isinstance(item, str) for item in value),
     ),
-    dict: _MAPPING,
+    dict: mapping(),
 }
 _OPTIONS: Mapping[str, Argument] = {
     "additional_tags": Argument(
@@ -162,8 +162,8 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "region": optional(text("the name of a region")),
     "provision_mode": optional(Argument(f"one of {', '.join(_MODES)}", lambda value: value in _MODES)),
     "options": optional(keys_of(lambda: (item.name for item in fields(ProviderOptions)), _option)),
-    "azure": optional(_MAPPING),
-    "loads": optional(_MAPPING),
+    "azure": optional(mapping()),
+    "loads": optional(mapping()),
     "seed": whole(),
     "caches": optional(Argument("Caches", lambda value: isinstance(value, Caches))),
     "timing": optional(
@@ -179,7 +179,7 @@ _ARGUMENTS: Mapping[str, Argument] = {
     "recorded": _FLAG,
     "attempt_seconds": _LIMITED,
     "time_limit": _SECONDS,
-    "cluster_autoscaler": optional(replace(_MAPPING, mistakes=_check_cluster_autoscaler)),
+    "cluster_autoscaler": optional(mapping(_check_cluster_autoscaler)),
     "cluster": Argument("a function that makes a cluster", callable),
     "clock": optional(Argument("a Clock", lambda value: isinstance(value, Clock))),
     "simulated": _FLAG,

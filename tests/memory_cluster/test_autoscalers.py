@@ -188,6 +188,10 @@ ENTRY = "loads: Deployment/web: [0]: an entry such as {'at': 60, 'load': '80%'} 
         ({"Deployment/web": None}, "loads: Deployment/web: a load such as 80%"),
         ({"Deployment/web": [{"at": float("nan"), "load": "1%"}]}, "[0].at: seconds from 0 are expected, not nan"),
         ({"Deployment/web": [{"at": 10**400, "load": "1%"}]}, "[0].at: seconds from 0 are expected, not 1000"),
+        (
+            {"Deployment/web": [{"at": 10**5000, "load": "1%"}]},
+            "[0].at: seconds from 0 are expected, not a number too long to show",
+        ),
         ({"Deployment/web": [{"at": "0", "load": "1%"}]}, "[0].at: seconds from 0 are expected, not '0'"),
         ({"Deployment/web": [{"at": 0, "load": "x"}]}, "loads: Deployment/web: [0].load: a load such as 80%"),
         ({"Deployment/web": {"cpu": "1e400"}}, "loads: Deployment/web: cpu: '1e400' is more than can be measured"),
