@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.kube.admission.immutability import IMMUTABLE, comparable
+from harness.kube.admission.immutability import IMMUTABLE, comparable, immutable
 from harness.kube.admission.places import Place
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Object, spec_of
@@ -65,8 +65,7 @@ def _top(field: str) -> Place:
 
 def _fixed(new: Mapping[str, Any], old: Mapping[str, Any], field: str) -> Iterator[FieldError]:
     value, before = (side.get(field) or _DEFAULTS.get(field) for side in (new, old))
-    if comparable(value) != comparable(before):
-        yield _top(field).invalid(value, IMMUTABLE)
+    yield from immutable(_top(field), value, before)
 
 
 def _class_errors(new: Object, old: Object, kubernetes: Version) -> Iterator[FieldError]:
@@ -85,8 +84,7 @@ def _volume_errors(spec: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[
     if source != before:
         yield Place("spec.persistentvolumesource", ("spec",)).forbidden(_SOURCE)
     mode, mode_before = (side.get("volumeMode") or _DEFAULTS["volumeMode"] for side in (spec, old))
-    if mode != mode_before:
-        yield Place("volumeMode", ("spec", "volumeMode")).invalid(mode, IMMUTABLE)
+    yield from immutable(Place("volumeMode", ("spec", "volumeMode")), mode, mode_before)
     affinity = spec.get("nodeAffinity")
     if old.get("nodeAffinity") and comparable(affinity) != comparable(old["nodeAffinity"]):
         detail = f"{IMMUTABLE}, except for updating from beta label to GA"

@@ -16,7 +16,7 @@ from harness.kube.api.objects import Object, condition_is, spec_of, status_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.api.versions import Version
 
-__all__ = ["IMMUTABLE", "claim_change_errors", "comparable", "workload_change_errors"]
+__all__ = ["IMMUTABLE", "claim_change_errors", "comparable", "immutable", "workload_change_errors"]
 
 _SPEC = Place("spec", ("spec",))
 IMMUTABLE = "field is immutable"
@@ -89,8 +89,13 @@ def _job_template_errors(spec: Mapping[str, Any], old: Object, kubernetes: Versi
 
 
 def _fixed(spec: Mapping[str, Any], old: Mapping[str, Any], field: str) -> Iterator[FieldError]:
-    if comparable(spec.get(field)) != comparable(old.get(field)):
-        yield _SPEC.child(field).invalid(spec.get(field), IMMUTABLE)
+    yield from immutable(_SPEC.child(field), spec.get(field), old.get(field))
+
+
+def immutable(place: Place, value: Any, before: Any) -> Iterator[FieldError]:
+    """Yield the error of a field that stays where its value is another one (ValidateImmutableField)."""
+    if comparable(value) != comparable(before):
+        yield place.invalid(value, IMMUTABLE)
 
 
 def _completions_errors(spec: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -122,8 +127,7 @@ def claim_change_errors(claim: Mapping[str, Any], old: Mapping[str, Any]) -> Ite
         place = _SPEC.child("resources").child("requests").child("storage")
         yield place.forbidden("field can not be less than status.capacity")
     mode, mode_before = spec.get("volumeMode"), before.get("volumeMode")
-    if mode != mode_before:
-        yield Place("volumeMode", ("spec", "volumeMode")).invalid(mode, IMMUTABLE)
+    yield from immutable(Place("volumeMode", ("spec", "volumeMode")), mode, mode_before)
 
 
 def _without_storage(resources: Mapping[str, Any]) -> dict[str, Any]:
