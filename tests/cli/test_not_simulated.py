@@ -1,4 +1,4 @@
-"""What is not simulated is said once by every command that runs a world, in every form of its answer."""
+"""Every command that runs a world says once what is not simulated, in every form of its answer."""
 
 from __future__ import annotations
 
@@ -11,33 +11,16 @@ from typing import NamedTuple
 import pytest
 
 from harness.cli import main
+from tests.cli.test_outputs import OBJECTS as FLEET
 
 NOTE = "not simulated: Ingress front"
-OBJECTS = """\
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
----
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
----
+INGRESS = """---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {name: front}
 spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}
 """
+OBJECTS = f"{FLEET}{INGRESS}"
 SCENARIO = f"scenario: a web\nthen: [{{pods: {{pending: 0}}}}]\n---\n{OBJECTS}"
 PLAN = "scenario: two seeds\ngiven: {manifests: [objects.yaml]}\nmatrix: {seed: [1, 2]}\n"
 NODE = """---

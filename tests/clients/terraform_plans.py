@@ -98,7 +98,7 @@ def addresses() -> list[str]:
 
 
 def errors(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """What went wrong: address of a resource, or empty → in which words."""
+    """Return the errors: address of a resource, or empty → in which words."""
     wrong = [message for message in messages if message.get("@level") == "error"]
     return {
         str(message.get("diagnostic", {}).get("address", "")): " ".join(
@@ -109,7 +109,7 @@ def errors(messages: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def planned(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """What a plan changes: address of a resource → action."""
+    """Return the changes of a plan: address of a resource → action."""
     changes = [message["change"] for message in messages if message.get("type") == "planned_change"]
     return {change["resource"]["addr"]: change["action"] for change in changes}
 

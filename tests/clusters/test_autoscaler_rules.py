@@ -1,4 +1,4 @@
-"""What the API server asks of HorizontalPodAutoscalers, the same on every cluster."""
+"""The API server's rules for HorizontalPodAutoscalers, the same on every cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a HorizontalPodAutoscaler changes a size. Rules: kubernetes 1.36 pkg/controller/podautoscaler/horizontal.go."""
+"""The pace at which a HorizontalPodAutoscaler changes a size. Rules: kubernetes 1.36 pkg/controller/podautoscaler/horizontal.go."""
 
 from __future__ import annotations
 

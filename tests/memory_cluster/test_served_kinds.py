@@ -28,7 +28,7 @@ SPECS: dict[str, Object] = {
         "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}}
     }
 }
-"""What a kind requires whose validation is here."""
+"""Specs that have what a kind requires whose validation is here."""
 TAKEN = sorted(kind for kind, row in KINDS.items() if not row.decides)
 
 

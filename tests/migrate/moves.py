@@ -51,7 +51,7 @@ _KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Moved:
-    """What came of one generated cluster: verdicts and reasons with their counts, what is broken, and the CPU's seconds."""
+    """The outcome of one generated cluster: verdicts and reasons with their counts, what is broken, and the CPU's seconds."""
 
     seed: int
     verdicts: Counter[str] = field(default_factory=Counter)
