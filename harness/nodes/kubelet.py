@@ -22,8 +22,9 @@ from harness.engine.ports import (
 from harness.kube.api.objects import Object, condition_is, conditions_of
 from harness.kube.api.status import ApiError
 from harness.kube.api.strategic import conditions_in_place
+from harness.kube.api.versions import Version
 from harness.nodes.boot import BootError, BootPlan, boot_plan
-from harness.nodes.lost_pods import mark_pods
+from harness.nodes.lost_pods import grace_period, mark_pods
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import (
     KUBELET_CONDITIONS,
@@ -133,7 +134,9 @@ class Kubelets:
             running.phase = Phase.OFF
             if running.real and self._halt is not None:
                 self._halt(running.node_name)
-            self._engine.enqueue(self, Silence(running.node_name, gone), after=self.timing.silence)
+            silence = self.timing.silence
+            after = grace_period(Version.parse(self.version)) if silence is None else silence
+            self._engine.enqueue(self, Silence(running.node_name, gone), after=after)
 
     def reconcile(self, key: Hashable) -> Result:
         """Take a machine or a pod one step further."""

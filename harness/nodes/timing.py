@@ -20,7 +20,8 @@ class Timing:
     is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin
     runs. `pod_start`, `pod_stop`: of the containers of a pod; probes come on top. `job_pod`: how long the
     containers of a Job's pod run, NEVER for no end. `silence`: after which a Node without heartbeats is
-    Unknown. `eviction_notice`: from the notice that a spot VM will be taken until its Node shows it, NEVER where no agent looks for it.
+    Unknown; None as long as kube-controller-manager waits by itself. `eviction_notice`: from the notice that a spot VM will be taken until
+    its Node shows it, NEVER where no agent looks for it.
     """
 
     boot: float = 30.0
@@ -30,7 +31,7 @@ class Timing:
     pod_start: float = 0.0
     pod_stop: float = 1.0
     job_pod: float = 300.0
-    silence: float = 40.0
+    silence: float | None = None
     eviction_notice: float = 1.0
 
 

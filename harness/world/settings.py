@@ -56,6 +56,7 @@ TIME_LIMIT = 60.0
 """Seconds after which core stops a simulation (core pkg/controllers/provisioning/provisioner.go, Schedule)."""
 
 _TIMING_FIELDS = frozenset(item.name for item in fields(Timing))
+_OPTIONAL = frozenset(("device_plugin", "silence"))
 _ENDLESS = frozenset(("boot", "ready", "cloud_node_manager", "device_plugin", "pod_stop", "job_pod", "eviction_notice"))
 
 
@@ -148,9 +149,9 @@ def _option(name: str) -> Argument:
 
 
 def _time(name: str) -> Argument:
-    """Return the form of a duration; some may be NEVER, as Timing says, and without a device plugin there is none."""
+    """Return the form of a duration; some may be NEVER, as Timing says, or None."""
     argument = _SECONDS if name in _ENDLESS else _LIMITED
-    return optional(argument) if name == "device_plugin" else argument
+    return optional(argument) if name in _OPTIONAL else argument
 
 
 _TIMES = keys_of(lambda: (item.name for kind in (Timing, Pace) for item in fields(kind)), _time)

@@ -30,7 +30,7 @@ def test_the_node_shows_the_notice_and_goes() -> None:
     assert condition_is(world.get("Node", node) or {}, "PreemptionScheduled")
     world.advance(29)
     assert [vm.name for vm in world.vms()] == []
-    world.advance(40)
+    world.advance(50)
     assert world.get("Node", node) is None
 
 

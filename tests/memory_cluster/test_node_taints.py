@@ -1,6 +1,6 @@
 """Which taints a node has for its conditions and for being cordoned.
 
-Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass).
+Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass, processTaintBaseEviction).
 """
 
 from typing import Any
@@ -21,6 +21,10 @@ def taints(cluster: Cluster) -> list[tuple[str, str]]:
 
 
 def make(cluster: Cluster, *conditions: dict[str, str], **spec: Any) -> None:
+    """Make Node n, beside another that is ready."""
+    other = node("other")
+    other["status"] = {**other.get("status", {}), "conditions": [READY]}
+    cluster.admin.create(other)
     made = node("n")
     made["spec"] = {**made.get("spec", {}), **spec}
     made["status"] = {**made.get("status", {}), "conditions": [*conditions]}

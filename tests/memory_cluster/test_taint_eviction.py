@@ -94,6 +94,7 @@ def test_another_pod_of_that_name_has_its_own_time(cluster):
 
 def test_pods_leave_a_node_that_is_not_ready_after_five_minutes(cluster):
     apply(cluster, node(), pod())
+    apply(cluster, node("other"))
     unready = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
     cluster.admin.patch("Node", "n", unready, type="strategic", subresource="status")
     cluster.settle()
@@ -120,7 +121,7 @@ def test_a_pod_that_is_gone_or_another_is_driven_out_no_more(cluster, monkeypatc
 
 def test_the_taint_of_a_node_that_is_not_ready_says_since_when(cluster):
     """pkg/controller/util/node/controller_utils.go (SwapNodeControllerTaint)."""
-    apply(cluster, node())
+    apply(cluster, node(), node("other"))
     cluster.advance(60)
     conditions = [{"type": "Ready", "status": "False"}]
     cluster.admin.patch("Node", "n", {"status": {"conditions": conditions}}, type="strategic", subresource="status")

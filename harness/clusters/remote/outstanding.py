@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.engine.ports import View
-from harness.kube.api.labels import NOT_READY, UNREACHABLE, ZONE
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
     Key,
     Object,
@@ -32,6 +32,7 @@ from harness.kube.scheduling.preemption import Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.kube.scheduling.taints import NO_EXECUTE
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, PodVolumes, is_reserved_for
+from harness.kube.zone_states import EXCLUDED, eviction_rate, zone_key, zone_state
 
 __all__ = ["PodEvent", "missing_events", "outstanding_work"]
 
@@ -43,7 +44,6 @@ _TAINT_OF = {
     "Unknown": UNREACHABLE,
 }  # status of Ready; not ready whatever else it is (pkg/controller/nodelifecycle)
 _LONGEST = 1024  # an Event cuts longer messages
-_MANY, _MOST = 2, 0.55  # Nodes of a zone, and their share, from which on it counts as disrupted
 _WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 
 
@@ -92,20 +92,20 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
 
 
 def _drives_out(view: View, node: Object) -> bool | None:
-    """Return whether pods leave a silent Node, which kube-controller-manager finds out within seconds.
+    """Return whether pods leave a silent Node, which kube-controller-manager finds out within seconds, and does in the Node's turn.
 
-    False while no Node at all is Ready, since it may be cut off itself; None where most Nodes of the zone are not: then
-    the present taints stay.
+    False while no Node at all is Ready, since it may be cut off itself; None where too many Nodes of the zone are not:
+    then the present taints stay.
 
-    Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (handleDisruption,
-    ComputeZoneState).
+    Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (handleDisruption).
     """
-    nodes = view.list("Node")
-    if not any(condition_is(node, "Ready") for node in nodes):
+    nodes = [neighbour for neighbour in view.list("Node") if EXCLUDED not in labels_of(neighbour)]
+    if not any(condition_is(neighbour, "Ready") for neighbour in nodes):
         return False
-    near = [neighbour for neighbour in nodes if labels_of(neighbour).get(ZONE) == labels_of(node).get(ZONE)]
-    silent = sum(not condition_is(neighbour, "Ready") for neighbour in near)
-    return None if _MANY < silent < len(near) and silent >= _MOST * len(near) else True
+    zone = zone_key(labels_of(node))
+    near = [neighbour for neighbour in nodes if zone_key(labels_of(neighbour)) == zone]
+    ready = sum(condition_is(neighbour, "Ready") for neighbour in near)
+    return bool(eviction_rate(zone_state(ready, len(near) - ready), len(near))) or None
 
 
 def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:

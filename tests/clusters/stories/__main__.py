@@ -6,6 +6,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def main() -> int:
 
 def twice(place: Stage, stories: Sequence[Story]) -> list[tuple[Story, list[Any], int]]:
     """Tells stories twice; returns of each the facts that repeat, and the number of those that do not."""
-    again = [Story(f"{one.name}x", one.kind, one.steps) for one in stories]
+    again = [replace(one, name=f"{one.name}x") for one in stories]
     first = place.tell(stories)
     second = [json.loads(json.dumps(facts)) for facts in place.tell(again)]
     found = []
@@ -76,7 +77,7 @@ def _print_shrunk(place: Stage, told: Story, kubernetes: str) -> None:
     number = iter(range(1000))
 
     def differs(shorter: Story) -> bool:
-        named = Story(f"{told.name}-t{next(number)}", told.kind, shorter.steps)
+        named = replace(shorter, name=f"{told.name}-t{next(number)}")
         ((_, facts, _),) = twice(place, [named])
         return bool(differences(facts, told_in_memory(named, kubernetes)))
 

@@ -9,7 +9,7 @@ from typing import Any
 from harness.engine.ports import View, Writer
 from harness.kube.api.objects import Object, condition_is, is_terminating, labels_of, name_of, spec_of
 from harness.kube.api.status import ApiError
-from tests.clusters.stories.story import NODES, Step, Story, placed
+from tests.clusters.stories.story import BESIDE, Step, Story, placed
 
 __all__ = ["first_objects", "take"]
 
@@ -19,17 +19,22 @@ _KEEP_OFF = "example.com/keep-off"
 def first_objects(story: Story) -> list[Object]:
     """The namespace and the nodes of a story."""
     found: list[Object] = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": story.name}}]
-    return [*found, *(_node(story, letter) for letter in NODES)]
+    return [*found, *(_node(story, letter) for letter in story.nodes)]
 
 
 def _node(story: Story, letter: str) -> dict[str, Any]:
     name = f"{story.name}-{letter}"
+    labels = {"kubernetes.io/hostname": name}
+    if letter != BESIDE:
+        labels["story"] = story.name
+    if story.zones:
+        labels["topology.kubernetes.io/zone"] = f"{story.name}-{story.zones[letter]}"
     room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "", "lastHeartbeatTime": None}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {"story": story.name, "kubernetes.io/hostname": name}},
+        "metadata": {"name": name, "labels": labels},
         "status": {"capacity": room, "allocatable": room, "conditions": [ready]},
     }
 
@@ -54,9 +59,10 @@ def take(step: Step, story: Story, view: View, writer: Writer) -> list[str]:
     elif step.verb == "evict":
         return _evict(value, place, view, writer)
     elif step.verb == "lose":
-        node = f"{place}-{value['node']}"
         ready = {"type": "Ready", "status": value["ready"], "reason": "Told", "message": ""}
-        writer.patch("Node", node, {"status": {"conditions": [ready]}}, type="strategic", subresource="status")
+        for letter in value.get("nodes") or [value["node"]]:
+            node = f"{place}-{letter}"
+            writer.patch("Node", node, {"status": {"conditions": [ready]}}, type="strategic", subresource="status")
     elif step.verb == "remove":
         writer.delete("Node", f"{place}-{value}")
     return []

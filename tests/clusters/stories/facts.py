@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.ports import Change, ChangeType, View
+from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import (
+    Object,
     condition,
     condition_is,
     controller_of,
@@ -22,7 +24,6 @@ from harness.kube.api.objects import (
 )
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.workloads.job_indexes import INDEX
-from tests.clusters.stories.story import NODES
 
 __all__ = ["Watcher", "differences", "event_text", "is_told", "leaves", "repeated"]
 
@@ -149,14 +150,20 @@ class Watcher:
             found["indexes"] = indexes
         if self._lost():
             found["unready"] = sum(not condition_is(pod, "Ready") for pod in pods)
+        if any(ZONE in labels_of(node) for node in self._nodes().values()):  # whose turn comes first is chance
+            found["tainted"] = dict(Counter(taint for taints in found["taints"].values() for taint in taints))
         self._most, self._least, self._order = Counter(), {}, []
         self._count()
         return found
 
     def _lost(self) -> bool:
         """Return whether a step has told of the readiness of a node."""
-        nodes = (self._view.get("Node", f"{self._namespace}-{letter}") for letter in NODES)
-        return any((condition(node or {}, "Ready") or {}).get("reason") == "Told" for node in nodes)
+        return any((condition(node, "Ready") or {}).get("reason") == "Told" for node in self._nodes().values())
+
+    def _nodes(self) -> dict[str, Object]:
+        """Return the nodes of the story, by the end of their names."""
+        parts = ((name_of(node).rpartition("-"), node) for node in self._view.list("Node"))
+        return {letter: node for (namespace, _, letter), node in parts if namespace == self._namespace}
 
     def _peaks(self) -> dict[str, int | None]:
         """Return the most pods there were of each sort; null for living ones where a CronJob replaces its Jobs.
@@ -213,12 +220,10 @@ class Watcher:
         return found
 
     def _taints(self) -> dict[str, list[str]]:
-        found = {}
-        for letter in NODES:
-            node = self._view.get("Node", f"{self._namespace}-{letter}")
-            if node is not None:
-                found[letter] = sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ())
-        return found
+        return {
+            letter: sorted(f"{taint['key']}:{taint['effect']}" for taint in spec_of(node).get("taints") or ())
+            for letter, node in self._nodes().items()
+        }
 
 
 def differences(expected: Any, found: Any, path: str = "") -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from tests.clusters.stories.story import NODES, Step, Story
+from tests.clusters.stories.story import BESIDE, NODES, Step, Story
 
 __all__ = ["KINDS", "story"]
 
@@ -17,7 +17,7 @@ def story(kind: str, seed: int, number: int) -> Story:
     """The story of this number about a kind of workload."""
     random = Random(f"{seed} {kind} {number}")
     name = f"s{seed}-{kind.lower()}-{number}"
-    return Story(name, kind, tuple(KINDS[kind](random)))
+    return Story(name, kind, tuple(KINDS[kind](random)), _ZONES if kind == "NodeLoss" else {})
 
 
 def _template(revision: int, **labels: str) -> Object:
@@ -333,15 +333,19 @@ def _rules(random: Random, windows: list[int]) -> Object:
 
 
 _SEEN = 8
-"""Seconds in which the real controller looks at each node at least once, and no pod goes."""
-_TOLERATED = 20
-"""Seconds for which pods stay on a node that is not ready."""
+"""Seconds in which the real controller looks at each node at least once, and less than pass between the taints of two."""
+_ZONES: Mapping[str, str] = {"a": "1", "b": "1", "c": "1", "d": "1", BESIDE: "2"}
+"""Nodes that are lost, and one that is ready all the time, so that the cluster never has none."""
+_LOST = [letter for letter in _ZONES if letter != BESIDE]
 
 
 def _node_loss(random: Random) -> list[Step]:
-    """One pod for each node, so that it is no chance whom a loss concerns."""
+    """One, two, most or all nodes of a zone, with one pod for each node, so that it is no chance whom a loss concerns."""
     kind = random.choice(["Deployment", "StatefulSet", "DaemonSet"])
-    spec: Object = {} if kind == "DaemonSet" else {"replicas": 3}
+    number = random.choice([1, 1, 2, 3, 4])
+    lost = sorted(random.sample(_LOST, number))
+    tolerated = 20 * number
+    spec: Object = {} if kind == "DaemonSet" else {"replicas": len(_LOST)}
     if kind == "StatefulSet":
         spec |= {"serviceName": "web", "podManagementPolicy": "Parallel"}
     made = _workload(kind, **spec)
@@ -353,16 +357,20 @@ def _node_loss(random: Random) -> list[Step]:
             "key": f"node.kubernetes.io/{state}",
             "operator": "Exists",
             "effect": "NoExecute",
-            "tolerationSeconds": _TOLERATED,
+            "tolerationSeconds": tolerated,
         }
         for state in ("not-ready", "unreachable")
     ]
     first = [made, *([_budget(random)] if random.random() < 0.5 else [])]
-    lost, state = random.choice(NODES), random.choice(["Unknown", "False"])
-    steps = [Step("apply", first), Step("lose", {"node": lost, "ready": state, "seconds": _SEEN})]
+    state = random.choice(["Unknown", "False"])
+    steps = [Step("apply", first), Step("lose", {"nodes": lost, "ready": state, "seconds": _SEEN})]
+    if number > 1:
+        steps += [Step("wait", 10 * number)]  # by then each has had its turn, and no pod has gone
+    if number == 3:  # more than half: none has a turn until one of them is back
+        steps += [Step("lose", {"nodes": lost[:1], "ready": "True", "seconds": _SEEN}), Step("wait", 20)]
     if random.random() < 0.5:
-        steps += [Step("wait", _TOLERATED + 10)]
-    return [*steps, Step("lose", {"node": lost, "ready": "True", "seconds": _TOLERATED + 10})]
+        steps += [Step("wait", tolerated + 10)]
+    return [*steps, Step("lose", {"nodes": lost, "ready": "True", "seconds": 30})]
 
 
 KINDS: Mapping[str, Callable[[Random], list[Step]]] = {

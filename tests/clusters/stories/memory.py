@@ -22,7 +22,7 @@ from tests.clusters.stories.story import Story
 
 __all__ = ["told_in_memory"]
 
-_REST = 5.0
+_RESTS: Mapping[str, float] = {"HorizontalPodAutoscaler": 5.0, "NodeLoss": 1.9}
 """Seconds from a step to the rest after it where a controller looks again and again, about as many as on the real one."""
 _BEGIN = 20 * SECOND
 """Some seconds after the full minute, as on the real one."""
@@ -82,10 +82,10 @@ def told_in_memory(story: Story, kubernetes: str) -> list[dict[str, Any]]:
             ):
                 cluster.put_load(workload, curve)
         engine.advance(step.seconds)
-        if story.kind == "HorizontalPodAutoscaler":
-            engine.advance(_REST)
-        else:
+        if story.kind not in _RESTS or (story.kind == "NodeLoss" and step.verb == "apply"):
             engine.settle()
+        else:
+            engine.advance(_RESTS[story.kind])
         watcher.events |= {
             event_text(event.object.kind, event.reason, event.message, story.name)
             for event in recorder.events

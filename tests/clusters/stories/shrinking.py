@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.clusters.stories.story import Story
 
@@ -13,7 +14,7 @@ def shrunk(story: Story, differs: Callable[[Story], bool]) -> Story:
     """Leaves out every step but the first that is not needed."""
     steps = story.steps
     for index in reversed(range(1, len(steps))):
-        fewer = Story(story.name, story.kind, (*steps[:index], *steps[index + 1 :]))
+        fewer = replace(story, steps=(*steps[:index], *steps[index + 1 :]))
         if differs(fewer):
             steps = fewer.steps
-    return Story(story.name, story.kind, steps)
+    return replace(story, steps=steps)

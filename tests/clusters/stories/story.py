@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 from lazyrecords import dataclass
 
-__all__ = ["NODES", "Step", "Story", "placed"]
+__all__ = ["BESIDE", "NODES", "Step", "Story", "placed"]
 
 NODES = ("a", "b", "c")
-"""The nodes of a story, by the end of their names: each story has its own."""
+"""The nodes of a story without zones, by the end of their names: each story has its own."""
+BESIDE = "x"
+"""A node that no pod of the story goes to."""
 
 Object = dict[str, Any]
 
@@ -18,7 +21,7 @@ Object = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Step:
     """One key of what happens: apply (objects), patch and delete (kind, name), cordon, uncordon, taint, untaint and remove (a node), evict
-    (how many pods), load (of workloads, and seconds), lose (the readiness of a node), wait (seconds)."""
+    (how many pods), load (of workloads, and seconds), lose (the readiness of a node, or of several nodes), wait (seconds)."""
 
     verb: str
     value: Any
@@ -33,21 +36,31 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """`kind` is the kind of workload that it is about; `name` is also that of its namespace."""
+    """`kind` is the kind of workload that it is about; `name` is also that of its namespace.
+
+    `zones`: the zone of each of its nodes, where they have zones, which are its own.
+    """
 
     name: str
     kind: str
     steps: tuple[Step, ...]
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Return the nodes, by the end of their names."""
+        return tuple(self.zones) or NODES
 
     def as_json(self) -> dict[str, Any]:
         """The story as data."""
-        return {"name": self.name, "kind": self.kind, "steps": [{step.verb: step.value} for step in self.steps]}
+        data = {"name": self.name, "kind": self.kind, "steps": [{step.verb: step.value} for step in self.steps]}
+        return {**data, "zones": dict(self.zones)} if self.zones else data
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Story:
         """Reads what `as_json` wrote."""
         steps = tuple(Step(verb, value) for step in data["steps"] for verb, value in step.items())
-        return Story(data["name"], data["kind"], steps)
+        return Story(data["name"], data["kind"], steps, data.get("zones") or {})
 
 
 def placed(obj: Object, story: Story) -> Object:

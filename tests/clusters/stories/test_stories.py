@@ -89,3 +89,29 @@ def test_a_story_that_differs_is_shortened() -> None:
     long = next(drawn for number in range(100) if len((drawn := story("Deployment", 1, number)).steps) == 4)
     guilty = long.steps[2]
     assert shrunk(long, lambda shorter: guilty in shorter.steps).steps == (long.steps[0], guilty)
+
+
+def _lost(number: int) -> Story:
+    """Return a story that loses so many nodes, and waits until their pods have gone."""
+    for drawn in (story("NodeLoss", 1, index) for index in range(200)):
+        waits = [step.value for step in drawn.steps if step.verb == "wait"]
+        if len(drawn.steps[1].value["nodes"]) == number and waits[-1:] == [20 * number + 10]:
+            return drawn
+    raise AssertionError(f"no story loses {number} nodes")
+
+
+@pytest.mark.parametrize(
+    ("number", "tainted"),
+    [
+        (1, [1, 1, 0]),
+        (2, [1, 2, 2, 0]),
+        (3, [0, 0, 0, 2, 2, 0]),  # most of a zone: none until one is back
+        (4, [1, 4, 4, 0]),  # all of a zone
+    ],
+)
+def test_nodes_that_are_lost_are_tainted_in_turn(number: int, tainted: list[int]) -> None:
+    told = _lost(number)
+    facts = told_in_memory(told, "1.36.3")[1:]
+    driven = [sum(count for taint, count in rest["tainted"].items() if "NoExecute" in taint) for rest in facts]
+    assert driven == tainted
+    assert Story.from_json(json.loads(json.dumps(told.as_json()))) == told

@@ -1,6 +1,6 @@
-"""The node lifecycle controller of kube-controller-manager: the taints that follow from a node's spec and conditions.
+"""The node lifecycle controller of kube-controller-manager: the NoSchedule taints that follow from a node's spec and conditions.
 
-Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass, doNoExecuteTaintingPass).
+Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass).
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import View, Writer, key_by_name
 from harness.kube.api.labels import NOT_READY, UNREACHABLE, UNSCHEDULABLE
 from harness.kube.api.objects import Object, condition, conditions_of, spec_of
-from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE
+from harness.kube.scheduling.taints import NO_SCHEDULE
 
 __all__ = ["NodeLifecycle"]
-
-_Taint = tuple[str, str]
-"""Key and effect, by which taints are told apart."""
 
 _OF_CONDITIONS: Mapping[tuple[str, str], str] = {
     ("Ready", "False"): NOT_READY,
@@ -28,16 +25,11 @@ _OF_CONDITIONS: Mapping[tuple[str, str], str] = {
     ("PIDPressure", "True"): "node.kubernetes.io/pid-pressure",
 }
 """The key of the taint that a condition of this status brings."""
-_DRIVING_OUT = frozenset({NOT_READY, UNREACHABLE})
-"""Keys whose taints drive pods out, too."""
-_MANAGED = frozenset(
-    {(key, NO_SCHEDULE) for key in (*_OF_CONDITIONS.values(), UNSCHEDULABLE)}
-    | {(key, NO_EXECUTE) for key in _DRIVING_OUT}
-)
+_MANAGED = frozenset({*_OF_CONDITIONS.values(), UNSCHEDULABLE})
 
 
 class NodeLifecycle:
-    """Keeps the taints of a node in step with its conditions and its cordon."""
+    """Keeps the NoSchedule taints of a node in step with its conditions and its cordon."""
 
     name = "node-lifecycle"
     backoff = (0.005, 1000.0)
@@ -52,33 +44,33 @@ class NodeLifecycle:
         return {"Node": key_by_name}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Add or remove the taints of one node."""
+        """Add or remove the NoSchedule taints of one node."""
         node = self._view.get("Node", str(key))
         if node is None:
             return DONE
         wanted = dict.fromkeys(_wanted(node))
         taints = list(spec_of(node).get("taints") or ())
-        present = {(taint.get("key"), taint.get("effect")) for taint in taints} & _MANAGED
+        present = {taint["key"] for taint in taints if _is_managed(taint)}
         if present == wanted.keys():
             return DONE
         now = self._clock.timestamp()
-        left = [taint for taint in taints if (taint.get("key"), taint.get("effect")) not in _MANAGED - wanted.keys()]
-        added = [
-            {"key": key, "effect": effect, "timeAdded": now} for key, effect in wanted if (key, effect) not in present
-        ]
+        left = [taint for taint in taints if not _is_managed(taint) or taint["key"] in wanted]
+        added = [{"key": key, "effect": NO_SCHEDULE, "timeAdded": now} for key in wanted if key not in present]
         self._writer.patch("Node", str(key), {"spec": {"taints": [*left, *added] or None}})
         return DONE
 
 
-def _wanted(node: Object) -> Iterator[_Taint]:
-    ready = condition(node, "Ready")
-    if ready is None:  # its kubelet has not been heard of yet
-        yield NOT_READY, NO_SCHEDULE
+def _is_managed(taint: Mapping[str, str]) -> bool:
+    return taint.get("effect") == NO_SCHEDULE and taint.get("key") in _MANAGED
+
+
+def _wanted(node: Object) -> Iterator[str]:
+    """Yield the keys of the taints that a node has to have."""
+    if condition(node, "Ready") is None:  # its kubelet has not been heard of yet
+        yield NOT_READY
     for present in conditions_of(node):
         key = _OF_CONDITIONS.get((str(present.get("type")), str(present.get("status"))))
         if key is not None:
-            yield key, NO_SCHEDULE
-        if key in _DRIVING_OUT:
-            yield key, NO_EXECUTE
+            yield key
     if spec_of(node).get("unschedulable"):
-        yield UNSCHEDULABLE, NO_SCHEDULE
+        yield UNSCHEDULABLE

@@ -8,6 +8,7 @@ from harness.clusters.memory.controllers.autoscalers import Autoscalers
 from harness.clusters.memory.controllers.cron_jobs import CronJobs
 from harness.clusters.memory.controllers.garbage_collection import GarbageCollector
 from harness.clusters.memory.controllers.jobs import Jobs
+from harness.clusters.memory.controllers.node_evictions import NodeEvictions
 from harness.clusters.memory.controllers.node_lifecycle import NodeLifecycle
 from harness.clusters.memory.controllers.orphans import Orphans
 from harness.clusters.memory.controllers.tools import Tools
@@ -34,6 +35,7 @@ def controllers(tools: Tools, exists: Callable[[str], bool], autoscalers: Autosc
     view, writer, clock = tools.view, tools.writer, tools.clock
     return [
         NodeLifecycle(view, writer, clock),
+        NodeEvictions(view, writer, clock),
         NodeLabels(view, writer),
         Workloads(tools),
         Jobs(tools),

@@ -47,7 +47,8 @@ class Timing(Model):
         "5 min when absent.",
     )
     silence: Duration | None = Field(
-        None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."
+        None,
+        description="After which a Node whose machine stopped is Unknown; 50 s when absent, 40 s before Kubernetes 1.32.",
     )
     eviction_notice: MaybeNever | None = Field(
         None,

@@ -1,0 +1,235 @@
+"""Nodes that are not ready are tainted one after the other, and not at all while too few are ready.
+
+Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (ComputeZoneState, handleDisruption,
+doNoExecuteTaintingPass); the table of states is that of its tests (TestMonitorNodeHealthEvictPodsWithDisruption).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import crd_set
+from harness.kube.api.objects import name_of
+from harness.kube.zone_states import ZoneState, eviction_rate, zone_key, zone_state
+from harness.testing import node
+from harness.world.recorder import Recorder
+from tests.memory_cluster.conftest import Cluster, memory_cluster
+
+ZONE = "topology.kubernetes.io/zone"
+UNREACHABLE, NOT_READY = "unreachable", "not-ready"
+
+
+def grow(cluster: Cluster, zone: str, *names: str, labels: Mapping[str, str] | None = None) -> None:
+    for name in names:
+        made = node(name)
+        made["metadata"]["labels"] = {**made["metadata"].get("labels", {}), ZONE: zone, **(labels or {})}
+        made["status"] = {**made.get("status", {}), "conditions": [{"type": "Ready", "status": "True"}]}
+        cluster.admin.create(made)
+    cluster.settle()
+
+
+def become(cluster: Cluster, ready: str, *names: str) -> None:
+    """Report this of Nodes at one moment, without letting time pass."""
+    for name in names:
+        conditions = [{"type": "Ready", "status": ready}]
+        cluster.admin.patch(
+            "Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status"
+        )
+    cluster.advance(0)
+
+
+def driven(cluster: Cluster) -> dict[str, str]:
+    """Return the key of the taint that drives pods out, by Node."""
+    taints = [
+        (name_of(present), taint["key"].rpartition("/")[2])
+        for present in cluster.view.list("Node")
+        for taint in present["spec"].get("taints") or ()
+        if taint["effect"] == "NoExecute"
+    ]
+    assert len(taints) == len(dict(taints))
+    return dict(taints)
+
+
+@pytest.mark.parametrize(
+    ("ready", "not_ready", "state"),
+    [
+        (1, 0, ZoneState.NORMAL),
+        (0, 1, ZoneState.FULL_DISRUPTION),
+        (0, 6, ZoneState.FULL_DISRUPTION),
+        (1, 2, ZoneState.NORMAL),
+        (2, 3, ZoneState.PARTIAL_DISRUPTION),
+        (3, 3, ZoneState.NORMAL),
+        (9, 11, ZoneState.PARTIAL_DISRUPTION),
+        (10, 10, ZoneState.NORMAL),
+    ],
+)
+def test_the_state_of_a_zone(ready: int, not_ready: int, state: ZoneState) -> None:
+    assert zone_state(ready, not_ready) is state
+
+
+@pytest.mark.parametrize(
+    ("state", "nodes", "rate"),
+    [
+        (ZoneState.NORMAL, 3, 0.1),
+        (ZoneState.FULL_DISRUPTION, 300, 0.1),
+        (ZoneState.PARTIAL_DISRUPTION, 50, 0.0),
+        (ZoneState.PARTIAL_DISRUPTION, 51, 0.01),
+    ],
+)
+def test_the_rate_of_a_zone(state: ZoneState, nodes: int, rate: float) -> None:
+    assert eviction_rate(state, nodes) == rate
+
+
+def test_the_beta_labels_of_a_zone_go_first() -> None:
+    labels = {ZONE: "eastus-1", "topology.kubernetes.io/region": "eastus"}
+    assert zone_key({}) == ("", "")
+    assert zone_key(labels) == ("eastus", "eastus-1")
+    assert zone_key({**labels, "failure-domain.beta.kubernetes.io/zone": "2"}) == ("eastus", "2")
+
+
+def test_one_node_of_a_zone_is_tainted_in_ten_seconds(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d", "e")
+    become(cluster, "Unknown", "a", "b")
+    assert driven(cluster) == {"a": UNREACHABLE}
+    cluster.advance(9)
+    assert driven(cluster) == {"a": UNREACHABLE}
+    cluster.advance(1)
+    assert driven(cluster) == {"a": UNREACHABLE, "b": UNREACHABLE}
+
+
+def test_each_zone_has_its_own_pace(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b")
+    grow(cluster, "2", "c", "d")
+    become(cluster, "Unknown", "a", "c")
+    assert driven(cluster) == {"a": UNREACHABLE, "c": UNREACHABLE}
+
+
+def test_a_turn_that_was_not_used_is_not_saved(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d", "e")
+    cluster.advance(3600)
+    become(cluster, "Unknown", "a", "b")
+    assert len(driven(cluster)) == 1
+
+
+def test_a_node_that_comes_back_loses_its_taint_at_once_and_its_turn(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d", "e")
+    become(cluster, "Unknown", "a", "b")
+    become(cluster, "True", "a", "b")
+    assert driven(cluster) == {}
+    cluster.advance(60)
+    assert driven(cluster) == {}
+
+
+def test_a_taint_becomes_another_at_once(cluster: Cluster) -> None:
+    """SwapNodeControllerTaint, without waiting for a turn."""
+    grow(cluster, "1", "a", "b", "c", "d", "e")
+    become(cluster, "False", "a", "b")
+    become(cluster, "Unknown", "a", "b")
+    assert driven(cluster) == {"a": UNREACHABLE}
+    become(cluster, "False", "a")
+    assert driven(cluster) == {"a": NOT_READY}
+
+
+def test_a_taint_that_somebody_takes_off_comes_back_in_its_turn(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c")
+    become(cluster, "Unknown", "a")
+    cluster.admin.patch("Node", "a", {"spec": {"taints": None}})
+    cluster.advance(9)
+    assert driven(cluster) == {}
+    cluster.advance(1)
+    assert driven(cluster) == {"a": UNREACHABLE}
+
+
+def test_most_nodes_of_a_small_zone_are_left_alone(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d")
+    grow(cluster, "2", "e")
+    become(cluster, "Unknown", "a", "b", "c")
+    cluster.advance(3600)
+    assert driven(cluster) == {}
+    become(cluster, "True", "a")
+    assert driven(cluster) == {}
+    cluster.advance(10)  # as long as after a turn: the zone had none
+    assert driven(cluster) == {"b": UNREACHABLE}
+
+
+def test_most_nodes_of_a_large_zone_are_tainted_at_a_tenth_of_the_pace(cluster: Cluster) -> None:
+    grow(cluster, "1", *(f"n{number}" for number in range(51)))
+    become(cluster, "Unknown", *(f"n{number}" for number in range(40)))
+    assert len(driven(cluster)) == 1
+    cluster.advance(99)
+    assert len(driven(cluster)) == 1
+    cluster.advance(1)
+    assert len(driven(cluster)) == 2
+
+
+def test_a_zone_without_any_ready_node_is_emptied_while_another_has_one(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d")
+    grow(cluster, "2", "e")
+    become(cluster, "Unknown", "a", "b", "c", "d")
+    cluster.settle()
+    assert len(driven(cluster)) == 4
+
+
+def test_while_no_node_is_ready_none_is_tainted(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b")
+    grow(cluster, "2", "c")
+    become(cluster, "Unknown", "a")
+    assert driven(cluster) == {"a": UNREACHABLE}
+    become(cluster, "Unknown", "b", "c")
+    assert driven(cluster) == {}
+    cluster.advance(3600)
+    assert driven(cluster) == {}
+
+
+def test_pods_are_driven_out_again_once_a_node_is_ready(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c")
+    become(cluster, "Unknown", "a", "b", "c")
+    become(cluster, "True", "c")
+    cluster.advance(9)
+    assert driven(cluster) == {}
+    cluster.advance(1)
+    assert len(driven(cluster)) == 1
+    cluster.advance(10)
+    assert driven(cluster) == {"a": UNREACHABLE, "b": UNREACHABLE}
+
+
+def test_an_excluded_node_counts_for_no_zone_and_is_tainted(cluster: Cluster) -> None:
+    grow(cluster, "1", "a")
+    grow(cluster, "1", "out", labels={"node.kubernetes.io/exclude-disruption": ""})
+    become(cluster, "Unknown", "out")
+    assert driven(cluster) == {"out": UNREACHABLE}
+    become(cluster, "Unknown", "a")
+    assert driven(cluster) == {}
+    become(cluster, "True", "out")
+    become(cluster, "Unknown", "out")
+    cluster.advance(60)
+    assert driven(cluster) == {}
+
+
+def test_a_node_that_goes_while_it_waits_uses_up_its_turn(cluster: Cluster) -> None:
+    grow(cluster, "1", "a", "b", "c", "d", "e", "f")
+    become(cluster, "Unknown", "a", "b", "c")
+    cluster.admin.delete("Node", "b")
+    cluster.advance(10)
+    assert driven(cluster) == {"a": UNREACHABLE}
+    cluster.advance(10)
+    assert driven(cluster) == {"a": UNREACHABLE, "c": UNREACHABLE}
+
+
+def test_nodes_that_were_there_before_count() -> None:
+    """A cluster that is taken over has Nodes of which no watch has told."""
+    rng, engine = Rng(0), Engine(Clock())
+    memory = MemoryCluster(engine, rng, Ids(rng), Recorder(engine.clock), crds=crd_set("1.14.0"), kubernetes="1.35.0")
+    before = memory_cluster()
+    grow(before, "1", "a", "b", "c")
+    memory.provide(before.view.list("Node"))
+    cluster = Cluster(memory.view, memory.writer, engine.settle, engine.advance, True, engine, Recorder(engine.clock))
+    become(cluster, "Unknown", "a")
+    assert driven(cluster) == {"a": UNREACHABLE}
