@@ -2,7 +2,7 @@
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
-# make test-clients   Azure's Python, JavaScript and Go SDKs, the az CLI, its documentation and Karpenter's guide against one served fake cloud: operations × works,
+# make test-clients   Azure's Python, JavaScript, Java and Go SDKs, the az CLI, its documentation and Karpenter's guide against one served fake cloud: operations × works,
 #                     wrong, missing, left out; COVERAGE=FILE writes them for the coverage page
 #                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make terraform-client what `make test-clients` needs for Terraform: compiles the provider azapi, which takes minutes (HARNESS_TERRAFORM=COMMAND
@@ -119,7 +119,8 @@ test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(KIND_SCENARIOS)) --cluster kind $(ARGS)
 	$(RUN) -m pytest scenarios/labels --cluster memory,kind --sample 1 --sample-seed $(SEED) $(ARGS)
 
-test-clients: $(CORE) $(CLIENTS)/sdks/.installed $(CLIENTS)/az/.installed $(CLIENTS)/javascript/.installed
+test-clients: $(CORE) $(CLIENTS)/sdks/.installed $(CLIENTS)/az/.installed $(CLIENTS)/javascript/.installed \
+  $(CLIENTS)/java/.installed
 	$(RUN) -m tests.clients.run $(if $(COVERAGE),--coverage $(COVERAGE)) $(ARGS)
 
 # What az is built on conflicts with the newest SDKs, so each has a venv of its own.
@@ -132,6 +133,13 @@ $(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
 $(CLIENTS)/javascript/.installed: $(wildcard tests/clients/javascript/*)
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@if command -v npm >/dev/null; then npm ci --prefix $(@D) --no-fund --no-audit --silent; else echo "make: no npm, so the JavaScript SDKs are left out"; fi
+	@touch $@
+
+# Java takes the jars from one folder, so Maven has no part in a run; without it the client is left out.
+$(CLIENTS)/java/.installed: tests/clients/java/pom.xml
+	@mkdir -p $(@D)
+	@if command -v mvn >/dev/null; then mvn -B -q -f $< -Dmaven.repo.local="$(abspath $(@D))/repository" dependency:copy-dependencies \
+	  -DoutputDirectory="$(abspath $(@D))/jars"; else echo "make: no mvn, so the Java SDK is left out"; fi
 	@touch $@
 
 # Minutes of a core: Terraform comes as a package, its provider is compiled from the module.

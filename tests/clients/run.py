@@ -23,6 +23,7 @@ from tests.clients import coverage, terraform_plans
 
 ROOT = Path(__file__).parents[2]
 STATES = ("works", "wrong", "missing", "left out")
+JAVA = "Java SDK"
 
 
 @contextmanager
@@ -75,6 +76,15 @@ def journal(variables: Mapping[str, str]) -> list[dict[str, Any]]:
     return calls
 
 
+def java_command(jars: Path) -> list[str] | str:
+    """The command that runs the Java program from its source, or what it misses."""
+    if not jars.exists():
+        return f"{jars} is not there: make test-clients makes it with Maven"
+    if shutil.which("java") is None:
+        return "java is not in PATH: a JDK, 17 or newer, is needed"
+    return ["java", "-cp", f"{jars}/*", str(ROOT / "tests" / "clients" / "java" / "Suite.java")]
+
+
 def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     """(client, command that runs it, or what it misses)."""
     made = "is not there: make test-clients makes it"
@@ -89,6 +99,7 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     scripts = venv / "javascript"
     command = ["node", str(scripts / "suite.mjs")]
     yield "JavaScript SDKs", command if (scripts / "node_modules").exists() else f"{scripts / 'node_modules'} {made}"
+    yield JAVA, java_command(venv / "java" / "jars")
     program = ROOT / "tests" / "clients" / "go"
     yield "Go SDK", ["go", "-C", str(program), "run", "."] if shutil.which("go") else "Go is not in PATH"
     plans = [sys.executable, "-m", "tests.clients.terraform_plans", str(folder / "terraform")]

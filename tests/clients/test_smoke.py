@@ -18,6 +18,7 @@ CLIENTS = (
     "az documentation",
     "Karpenter's guide",
     "JavaScript SDKs",
+    "Java SDK",
     "Go SDK",
     "Terraform azapi",
 )
