@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,9 @@ from fakeazure.store import Entry
 
 
 def _made(cluster: Entry, role: str) -> str:
-    """A kubeconfig as AKS writes it, with a token that no server knows. JSON is YAML."""
+    """A kubeconfig as AKS writes it, block by block in alphabetical order, with a token that no server knows."""
+    import yaml  # only who asks for a cluster's credentials needs it
+
     name, group = cluster.id.name, cluster.id.group
     user = f"{role}_{group}_{name}"
     server = f"https://{cluster.document['properties'].get('fqdn')}:443"
@@ -30,7 +31,8 @@ def _made(cluster: Entry, role: str) -> str:
         "current-context": name,
         "preferences": {},
     }
-    return json.dumps(document, indent=2) + "\n"
+    written: str = yaml.safe_dump(document)
+    return written
 
 
 def _credential(role: str) -> Handler[State]:

@@ -10,6 +10,7 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.real_namespaces import REAL_NAMESPACES
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
+from fakeazure.catalog.geography import place
 from fakeazure.state import State
 
 NAMESPACES = (
@@ -47,6 +48,33 @@ def _tenants(state: State, request: Request) -> Response:
     return Response(200, body={"value": [{"id": f"/tenants/{tenant}", "tenantId": tenant, "displayName": "fakeazure"}]})
 
 
+def _described(subscription: str, region: str) -> dict[str, Any]:
+    """Return how a location speaks of a region; one that is not Azure's has its short name only."""
+    about = place(region)
+    if about is None:
+        return {"displayName": region, "regionalDisplayName": region, "metadata": {"regionType": "Physical"}}
+    optional = {
+        "latitude": about.latitude,
+        "longitude": about.longitude,
+        "physicalLocation": about.physical_location,
+    }
+    metadata: dict[str, Any] = {
+        "regionType": "Physical",
+        "regionCategory": about.category,
+        "geography": about.geography,
+        "geographyGroup": about.group,
+        **{key: value for key, value in optional.items() if value},
+    }
+    if about.paired_region:
+        pair = about.paired_region
+        metadata["pairedRegion"] = [{"name": pair, "id": f"/subscriptions/{subscription}/locations/{pair}"}]
+    return {
+        "displayName": about.display_name,
+        "regionalDisplayName": f"({about.group}) {about.display_name}",
+        "metadata": metadata,
+    }
+
+
 def _locations(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
     value = []
@@ -56,8 +84,7 @@ def _locations(state: State, request: Request) -> Response:
             "id": f"/subscriptions/{subscription}/locations/{name}",
             "name": name,
             "type": "Region",
-            "displayName": name,
-            "metadata": {"regionType": "Physical"},
+            **_described(subscription, name),
         }
         if zones:
             item["availabilityZoneMappings"] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fakeazure.seed import subnet_id
 from fakeazure.timing import Timing
 from tests.cloud.driver import NETWORK, Driver, error_of
@@ -35,6 +37,24 @@ def test_node_subnet_mode_takes_an_address_per_pod() -> None:
     body["properties"]["ipConfigurations"] = [first, *more]
     assert driver.call("PUT", driver.nic_path("a"), body, NETWORK).status == 201
     assert error_of(driver.put_nic("b"))[1] == "SubnetIsFull"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [([None], [True]), ([None, None], [True, False]), ([None, True], [False, True]), ([True, False], [True, False])],
+)
+def test_one_configuration_of_a_nic_is_primary(given: list[bool | None], shown: list[bool]) -> None:
+    driver = Driver()
+    body = driver.nic_body("a")
+    [first] = body["properties"]["ipConfigurations"]
+    inner = {key: value for key, value in first["properties"].items() if key != "primary"}
+    body["properties"]["ipConfigurations"] = [
+        {"name": f"ip{n}", "properties": inner if primary is None else {**inner, "primary": primary}}
+        for n, primary in enumerate(given)
+    ]
+    answer = driver.call("PUT", driver.nic_path("a"), body, NETWORK).body
+    assert answer is not None
+    assert [one["properties"]["primary"] for one in answer["properties"]["ipConfigurations"]] == shown
 
 
 def test_references_must_exist() -> None:

@@ -60,7 +60,11 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
             raise refuse("SubnetIsFull", subnet=subnet.rpartition("/")[2], prefix=addresses.prefix, count=count)
     if old is not None:
         _give_addresses_back(state, old.document)
-    rendered = [_render(state, id_, configuration) for configuration in configurations]
+    stated = any(section(configuration, "properties").get("primary") for configuration in configurations)
+    rendered = [
+        _render(state, id_, configuration, primary=place == 0 and not stated)
+        for place, configuration in enumerate(configurations)
+    ]
     document: dict[str, Any] = {
         "id": str(id_ if old is None else old.id),
         "name": id_.name,
@@ -139,7 +143,11 @@ def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     return configurations
 
 
-def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any]) -> dict[str, Any]:
+def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any], *, primary: bool) -> dict[str, Any]:
+    """Render a configuration with an address of its own; `primary` is what it is if it says nothing.
+
+    One of them always is primary (azure-rest-api-specs network NetworkInterfaceCreate.json, which does not ask for it).
+    """
     inner = section(configuration, "properties")
     subnet = section(inner, "subnet")
     address = state.addresses[str(subnet["id"]).lower()].take(1)[0]
@@ -151,6 +159,7 @@ def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any]) -> 
         "properties": {
             "privateIPAllocationMethod": "Dynamic",
             "privateIPAddressVersion": "IPv4",
+            "primary": primary,
             **inner,
             "privateIPAddress": address,
             "provisioningState": "Succeeded",
