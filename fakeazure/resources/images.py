@@ -16,11 +16,13 @@ from fakeazure.state import State
 from lazyrecords import dataclass
 
 _REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
+_EITHER = "gen1or2"
+"""The definition of an image whose generation nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The image that a VM boots from: `generation` is V1 or V2, `architecture` x64 or Arm64."""
+    """The image that a VM boots from: `generation` is V1, V2 or empty where nothing tells it, `architecture` x64 or Arm64."""
 
     gallery: str
     definition: str
@@ -29,6 +31,8 @@ class Image:
     @property
     def generation(self) -> str:
         """The Hyper-V generation, which the definition's name tells."""
+        if self.definition.startswith(_EITHER):
+            return ""
         return "V2" if "gen2" in self.definition.lower() else "V1"
 
     @property
@@ -50,7 +54,7 @@ def versions_of(state: State, definition: str) -> tuple[str, ...]:
 def find(state: State, reference: Mapping[str, Any]) -> Image | None:
     """The image of a VM's `imageReference`; None if no gallery has that version.
 
-    A marketplace image of an offer that is not listed here is taken to exist, as generation 2 on x64.
+    A marketplace image of an offer that is not listed here is taken to exist, as its SKU's name says.
     """
     named = next(filter(None, (text(reference, name) for name in _REFERENCES)), "")
     if not named:
@@ -102,10 +106,13 @@ def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
 def _marketplace(publisher: str, offer: str, sku: str, version: str) -> Image | None:
     match = marketplace.find(publisher, offer, sku, version)
     if match is None:
-        return None if marketplace.known_offer(publisher, offer) else Image(publisher, "gen2", version)
-    image = match[0]
-    shape = ("gen2" if image.generation == "V2" else "gen1") + ("arm64" if image.architecture == "Arm64" else "")
-    return Image(publisher, shape, match[1])
+        if marketplace.known_offer(publisher, offer):
+            return None
+        generation, architecture = marketplace.named_generation(sku), marketplace.architecture(sku)
+    else:
+        generation, architecture, version = match[0].generation, match[0].architecture, match[1]
+    shape = {"V1": "gen1", "V2": "gen2"}.get(generation, _EITHER) + ("arm64" if architecture == "Arm64" else "")
+    return Image(publisher, shape, version)
 
 
 def exact(storage: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Images of the marketplace: those that az knows by an alias, and what surrounds them.
 
-Publishers, offers and SKUs are those of azure-cli's own list of aliases (November 2026) and of Ubuntu's newer releases; the versions
-stand for what is there, one or two of each. An image of another publisher is taken to exist, as generation 2 on x64.
+Publishers, offers and SKUs are those of azure-cli's own list of aliases (November 2026), of Ubuntu's newer releases, and of Windows Server;
+the versions stand for what is there, one or two of each. An image of another offer is taken to exist, as its SKU's name says.
 """
 
 from __future__ import annotations
@@ -41,6 +41,43 @@ class MarketplaceImage:
 _UBUNTU = ("24.04.202510010", "24.04.202511150")
 _JAMMY = ("22.04.202510020", "22.04.202511130")
 _WINDOWS = ("20348.4294.251012", "20348.4405.251110")
+_WINDOWS_ALIASES = {
+    "2022-datacenter-g2": "Win2022Datacenter",
+    "2022-datacenter-azure-edition-core": "Win2022AzureEditionCore",
+    "2019-datacenter-gensecond": "Win2019Datacenter",
+    "2016-datacenter-gensecond": "Win2016Datacenter",
+    "2012-R2-Datacenter": "Win2012R2Datacenter",
+    "2012-Datacenter": "Win2012Datacenter",
+}
+_WINDOWS_SKUS = """
+2012-Datacenter 2012-datacenter-gensecond 2012-R2-Datacenter 2012-r2-datacenter-gensecond
+2016-Datacenter 2016-datacenter-gensecond 2016-Datacenter-Server-Core 2016-datacenter-server-core-g2 2016-Datacenter-smalldisk
+2016-datacenter-smalldisk-g2 2016-Datacenter-with-Containers 2016-datacenter-with-containers-g2
+2019-Datacenter 2019-datacenter-gensecond 2019-Datacenter-Core 2019-datacenter-core-g2 2019-Datacenter-Core-smalldisk
+2019-datacenter-core-smalldisk-g2 2019-Datacenter-Core-with-Containers 2019-datacenter-core-with-containers-g2
+2019-Datacenter-smalldisk 2019-datacenter-smalldisk-g2 2019-Datacenter-with-Containers 2019-datacenter-with-containers-g2
+2022-datacenter 2022-datacenter-g2 2022-datacenter-azure-edition 2022-datacenter-azure-edition-core
+2022-datacenter-azure-edition-hotpatch 2022-datacenter-azure-edition-smalldisk 2022-datacenter-core 2022-datacenter-core-g2
+2022-datacenter-core-smalldisk 2022-datacenter-core-smalldisk-g2 2022-datacenter-smalldisk 2022-datacenter-smalldisk-g2
+2025-datacenter 2025-datacenter-g2 2025-datacenter-azure-edition 2025-datacenter-azure-edition-core 2025-datacenter-core
+2025-datacenter-core-g2 2025-datacenter-smalldisk 2025-datacenter-smalldisk-g2
+"""
+"""The offer's SKUs as public templates name them; those without `g2`, `gensecond` or the Azure edition are of generation 1."""
+
+
+def named_generation(sku: str) -> str:
+    """Return the Hyper-V generation that a SKU's name tells, V1 or V2; empty where it tells none."""
+    name = sku.lower()
+    if any(part in name for part in ("gen2", "gensecond", "-g2", "azure-edition", "arm64")):
+        return "V2"
+    return "V1" if "gen1" in name or "-g1" in name else ""
+
+
+def architecture(sku: str) -> str:
+    """Return the CPU architecture that a SKU's name tells."""
+    return "Arm64" if "arm64" in sku.lower() else "x64"
+
+
 IMAGES = (
     MarketplaceImage("Canonical", "ubuntu-24_04-lts", "server", "Ubuntu2404", versions=_UBUNTU),
     MarketplaceImage("Canonical", "ubuntu-24_04-lts", "server-gen1", generation="V1", versions=_UBUNTU),
@@ -68,22 +105,25 @@ IMAGES = (
             "MicrosoftWindowsServer",
             "WindowsServer",
             sku,
-            alias,
+            _WINDOWS_ALIASES.get(sku, ""),
             "Windows",
-            generation,
-            gigabytes=127,
+            named_generation(sku) or "V1",
+            gigabytes=30 if "smalldisk" in sku else 127,
             versions=_WINDOWS,
         )
-        for sku, alias, generation in (
-            ("2022-datacenter-g2", "Win2022Datacenter", "V2"),
-            ("2022-datacenter-azure-edition-core", "Win2022AzureEditionCore", "V2"),
-            ("2019-datacenter-gensecond", "Win2019Datacenter", "V2"),
-            ("2016-datacenter-gensecond", "Win2016Datacenter", "V2"),
-            ("2012-R2-Datacenter", "Win2012R2Datacenter", "V1"),
-            ("2012-Datacenter", "Win2012Datacenter", "V1"),
-        )
+        for sku in _WINDOWS_SKUS.split()
     ),
 )
+_WHOLE_OFFERS = frozenset(
+    (
+        ("canonical", "ubuntu-24_04-lts"),
+        ("canonical", "0001-com-ubuntu-server-jammy"),
+        ("microsoftazurelinux", "azurelinux-4"),
+        ("microsoftwindowsserver", "windowsserver"),
+        ("openlogic", "centos"),
+    )
+)
+"""Offers of which any other SKU is refused; of the others a few SKUs are listed."""
 _LEVELS = ("publisher", "offer", "sku")
 
 
@@ -99,7 +139,7 @@ def find(publisher: str, offer: str, sku: str, version: str) -> tuple[Marketplac
 
 def known_offer(publisher: str, offer: str) -> bool:
     """Return whether all images of an offer are listed here."""
-    return any((image.publisher.lower(), image.offer.lower()) == (publisher.lower(), offer.lower()) for image in IMAGES)
+    return (publisher.lower(), offer.lower()) in _WHOLE_OFFERS
 
 
 def aliases() -> Mapping[str, Any]:

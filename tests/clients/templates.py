@@ -104,7 +104,8 @@ def verdict(path: Path, scope: str, template: Mapping[str, Any]) -> tuple[str, s
     answer = cloud.request("PUT", where, query=_VERSION, body=body)
     if answer.status >= 400:
         error = (answer.body or {})["error"]
-        return INVALID, f"{error['code']}: {error['message']}"
+        outcome = NOT_EMULATED if error["code"] == "NotEmulated" else INVALID
+        return outcome, f"{error['code']}: {error['message']}"
     cloud.advance(7200)
     shown = (cloud.request("GET", where, query=_VERSION).body or {})["properties"]
     if shown["provisioningState"] == "Succeeded":

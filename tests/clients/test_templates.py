@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fakeazure.beginning import SUBSCRIPTION
 from tests.clients.templates import DEPLOYS, INVALID, NOT_EMULATED, REFUSED, main, templates, verdict
 
 SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
@@ -38,6 +39,13 @@ def folder(tmp_path: Path) -> Path:
 def test_each_template_has_an_outcome(folder: Path) -> None:
     outcomes = [verdict(*found)[0] for found in templates(folder, "*.json")]
     assert outcomes == list(TEMPLATES)
+
+
+def test_a_template_of_an_extension_is_not_emulated() -> None:
+    group = {"import": "graph", "type": "Microsoft.Graph/groups@v1.0", "properties": {"displayName": "g"}}
+    template = {"$schema": SCHEMA, "languageVersion": "2.0", "resources": {"group": group}}
+    scope = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/templates"
+    assert verdict(Path("main.json"), scope, template)[0] == NOT_EMULATED
 
 
 def test_the_counts_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -296,6 +296,39 @@ def test_marketplace_images_are_found_and_refused() -> None:
             driver.put_nic("aks-a")
 
 
+GEN1, EITHER, ARM = "Standard_A2_v2", "Standard_D2s_v5", "Standard_D2ps_v5"
+
+
+@pytest.mark.parametrize(
+    ("urn", "boots", "refused"),
+    [
+        ("MicrosoftWindowsServer:WindowsServer:2019-Datacenter", (GEN1, EITHER), (ARM,)),
+        ("MicrosoftWindowsServer:WindowsServer:2022-datacenter-azure-edition", (EITHER,), (GEN1,)),
+        ("MicrosoftWindowsServer:WindowsServer:2025-datacenter-g2", (EITHER,), (GEN1,)),
+        ("Canonical:UbuntuServer:18.04-LTS", (GEN1, EITHER), (ARM,)),  # its name tells no generation
+        ("Canonical:UbuntuServer:18_04-lts-gen2", (EITHER,), (GEN1,)),
+        ("Debian:debian-12:12", (GEN1, EITHER), ()),
+        ("Debian:debian-13:13-arm64", (ARM,), (EITHER, GEN1)),
+    ],
+)
+def test_the_name_of_an_image_tells_which_sizes_boot_it(
+    urn: str, boots: tuple[str, ...], refused: tuple[str, ...]
+) -> None:
+    publisher, offer, sku = urn.split(":")
+    for size in (*boots, *refused):
+        driver = Driver()
+        driver.put_nic("aks-a")
+        body = driver.vm_body("aks-a", size=size)
+        body["properties"]["storageProfile"]["imageReference"] = {
+            "publisher": publisher,
+            "offer": offer,
+            "sku": sku,
+            "version": "latest",
+        }
+        answer = driver.call("PUT", driver.vm_path("aks-a"), body)
+        assert answer.error_code == ("BadRequest" if size in refused else None), (size, answer.body)
+
+
 def test_placement_scores_follow_the_stock() -> None:
     few = (
         {"size": "Standard_D2s_v5", "zone": zone, "priority": "spot", "vms": vms} for zone, vms in (("1", 0), ("2", 2))

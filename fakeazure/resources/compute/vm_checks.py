@@ -20,7 +20,7 @@ _POOL_DISK_GIB = 128
 def image_mismatch(size: Size, image: Image) -> Failure | None:
     """The size cannot boot the image: other Hyper-V generation, other CPU architecture."""
     generations = [item.strip() for item in size.capabilities.get("hypervgenerations", "").split(",") if item.strip()]
-    if generations and image.generation not in generations:
+    if generations and image.generation not in ("", *generations):
         return failure("HypervisorGeneration", size=size.name, generation=image.generation.removeprefix("V"))
     architecture = size.capabilities.get("cpuarchitecturetype", "x64")
     if architecture.lower() != image.architecture.lower():
