@@ -267,6 +267,8 @@ class Engine:
                 self.clock.advance_to(work.due)
                 count.pass_time(work.due, self.steps)
             heappop(heap)
+            if work.wait is Wait.POLL:
+                count.look()
             self._step(work)
             if (until is None and self._circling()) or (go_on is not None and not go_on()):
                 break

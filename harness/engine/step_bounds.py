@@ -9,13 +9,16 @@ from lazyrecords import dataclass
 __all__ = ["ALL_STEPS", "STEPS_OF_AN_HOUR", "StepBounds", "StepCount"]
 
 STEPS_OF_AN_HOUR, ALL_STEPS = "steps", "all-steps"
-"""Names of the limits (harness/limits.py): of steps within an hour of virtual time, and of those of one call."""
+"""Names of the limits (harness/limits.py): of steps within an hour of virtual time, but for looks, and of all of one call."""
 _HOUR = 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
 class StepBounds:
-    """The most steps within an hour of virtual time, whether it stands still or they come one after another, and of one call."""
+    """The most steps within an hour of virtual time, whether it stands still or they come one after another, and of one call.
+
+    Repeated looks (Wait.POLL) do not count for the hour: there are as many as there are objects that wait, and no harm in it.
+    """
 
     of_an_hour: int = 200_000
     of_all: int = 10_000_000
@@ -37,6 +40,10 @@ class StepCount:
         """Begin a new hour where one has passed."""
         if now - self._hour >= _HOUR:
             self._hour, self._hour_from = now, steps
+
+    def look(self) -> None:
+        """Leave the step that comes out of the hour's count."""
+        self._hour_from += 1
 
     def check(self, now: int, steps: int) -> str:
         """Return the text about a limit that is reached, empty where none is."""

@@ -19,18 +19,18 @@ class Ticking:
     name = "ticking"
     backoff = (1.0, 1.0)
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, wait: Wait) -> None:
+        self.seconds, self.wait = seconds, wait
 
     def watches(self) -> Mapping[str, Router]:
         return {}
 
     def reconcile(self, key: Hashable) -> Result:
-        return Result(self.seconds, Wait.ALARM)
+        return Result(self.seconds, self.wait)
 
 
-def engine(seconds: float, of_an_hour: int, of_all: int = 1_000_000) -> Engine:
-    ticking, made = Ticking(seconds), Engine(Clock(), bounds=StepBounds(of_an_hour, of_all))
+def engine(seconds: float, of_an_hour: int, of_all: int = 1_000_000, wait: Wait = Wait.ALARM) -> Engine:
+    ticking, made = Ticking(seconds, wait), Engine(Clock(), bounds=StepBounds(of_an_hour, of_all))
     made.add_controllers(ticking)
     made.enqueue(ticking, "key")
     return made
@@ -48,6 +48,13 @@ def test_time_that_stands_still_ends_it(seconds: float) -> None:
     assert settled.exhausted is not None
     assert settled.exhausted.startswith("still moving after 100 steps within ")
     assert (settled.steps, settled.limit) == (100, STEPS_OF_AN_HOUR)
+
+
+def test_looks_of_many_objects_that_wait_do_not_count_for_the_hour() -> None:
+    """A CronJob whose pods never get a node has a pod more every minute, at which Karpenter looks every ten seconds."""
+    settled = engine(10, 100, wait=Wait.POLL).advance(86_400)
+    assert (settled.exhausted, settled.steps) == (None, 8641)
+    assert engine(0, 100, 1000, wait=Wait.POLL).advance(86_400).limit == ALL_STEPS
 
 
 def test_all_steps_have_a_bound_of_their_own() -> None:

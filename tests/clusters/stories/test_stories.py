@@ -6,12 +6,14 @@ Recorded by `make stories RECORD=1` (KUBEBUILDER_ASSETS); the seed of a story is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.clusters.stories import __main__ as command
 from tests.clusters.stories.facts import differences, leaves, repeated
 from tests.clusters.stories.generating import KINDS, story
 from tests.clusters.stories.memory import told_in_memory
@@ -89,6 +91,38 @@ def test_a_story_that_differs_is_shortened() -> None:
     long = next(drawn for number in range(100) if len((drawn := story("Deployment", 1, number)).steps) == 4)
     guilty = long.steps[2]
     assert shrunk(long, lambda shorter: guilty in shorter.steps).steps == (long.steps[0], guilty)
+
+
+def test_the_shortest_story_that_differs_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A difference is planted in what memory tells of a cordon; the other side is memory as it is."""
+
+    class Place:
+        def version(self) -> str:
+            return "1.36.3"
+
+        def tell(self, stories: Sequence[Story]) -> list[list[dict[str, Any]]]:
+            return [told_in_memory(told, self.version()) for told in stories]
+
+    def planted(told: Story, kubernetes: str) -> list[dict[str, Any]]:
+        facts = told_in_memory(told, kubernetes)
+        return (
+            [{**rest, "taints": {}} for rest in facts] if any(step.verb == "cordon" for step in told.steps) else facts
+        )
+
+    drawn = [story("DaemonSet", 1, number) for number in range(100)]
+    long = next(
+        told for told in drawn if [step.verb for step in told.steps].count("cordon") == 1 and len(told.steps) > 3
+    )
+    monkeypatch.setattr(command, "stage", lambda: nullcontext(Place()))
+    monkeypatch.setattr(command, "told_in_memory", planted)
+    monkeypatch.setattr(command, "story", lambda kind, seed, number: long)
+    monkeypatch.setattr("sys.argv", ["stories", "--cases", "1", "--kinds", "DaemonSet", "--shrink"])
+    assert command.main() == 1
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("shrunk: "))
+    short = Story.from_json(json.loads(line.removeprefix("shrunk: ")))
+    assert [step.verb for step in short.steps] == ["apply", "cordon"]
 
 
 def _lost(number: int) -> Story:
