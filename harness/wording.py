@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["counted", "did_you_mean", "duration_text", "first_few", "pretty_slice", "shortened"]
+__all__ = ["counted", "did_you_mean", "duration_text", "first_few", "listed", "pretty_slice", "shortened"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -30,6 +30,13 @@ def duration_text(seconds: float) -> str:
         text += f"{count}{unit}" if count else ""
     whole, tenth = divmod(left, 10)
     return text + (f"{whole}.{tenth}s" if tenth else f"{whole}s" if whole or not text else "")
+
+
+def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
+    """Return the first lines, at most `most`, the last of which says how many there are beside them."""
+    if len(lines) <= most:
+        return list(lines)
+    return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {noun}"]
 
 
 def first_few(names: Sequence[str], most: int, noun: str = "") -> str:

@@ -10,12 +10,12 @@ from harness.capture.pseudonyms import Pseudonyms
 from harness.capture.selection import Question, selected
 from harness.kube.api.objects import short_name
 from harness.reading.problems import ScenarioError
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.dumps import Dump
 from harness.scenario.language.files import load_text
 from harness.scenario.language.writing import scenario_text
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.stating import stated
-from harness.scenario.running.verdicts import Outcome
 
 __all__ = ["NotRepeated", "NothingLeft", "captured"]
 

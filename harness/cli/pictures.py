@@ -13,9 +13,9 @@ from harness.outputs import write_text
 if TYPE_CHECKING:
     from harness.explain.traces.grouping import Group
     from harness.reports.summary import Summary
+    from harness.scenario.expectations.verdicts import CaseReport
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import CaseReport
     from harness.trace import Trace
     from harness.trace.comparing import Comparison
 
@@ -72,8 +72,8 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
     """The picture of a case, or None where it has none: it is skipped, broken, or asks about many worlds."""
     from harness.reading.problems import ScenarioError
     from harness.reports.picture.world import world_value
+    from harness.scenario.expectations.verdicts import Outcome
     from harness.scenario.running.tracing import Tracing
-    from harness.scenario.running.verdicts import Outcome
     from harness.trace import read_trace
 
     if report.outcome in (Outcome.SKIPPED, Outcome.ERROR):

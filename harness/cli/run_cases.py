@@ -15,8 +15,8 @@ from lazyrecords import dataclass
 from plainlines import print_line, print_lines
 
 if TYPE_CHECKING:
+    from harness.scenario.expectations.verdicts import CaseReport
     from harness.scenario.language.cases import Case
-    from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["Progress", "Shard", "each_report", "progress"]
 
@@ -74,7 +74,7 @@ def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) ->
 
 def _report(runner: RunsCases, case: Case) -> CaseReport:
     from harness.reading.problems import ScenarioError
-    from harness.scenario.running.verdicts import CaseReport, Outcome
+    from harness.scenario.expectations.verdicts import CaseReport, Outcome
 
     try:
         return runner.run(case)

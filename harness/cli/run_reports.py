@@ -14,9 +14,9 @@ from plainlines import print_document, print_lines
 if TYPE_CHECKING:
     from harness.reading.problems import Problem, ScenarioError
     from harness.reports.summary import Summary
+    from harness.scenario.expectations.verdicts import CaseReport
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["case_text", "left_out", "print_summary", "write_pages", "write_unread"]
 
@@ -25,7 +25,7 @@ def left_out(
     cases: Sequence[Case], reports: Mapping[int, CaseReport], why: str, *, chosen: bool
 ) -> dict[int, CaseReport]:
     """Return the reports of the cases that have none since the run ended before: skipped where that was `chosen`, else errors."""
-    from harness.scenario.running.verdicts import CaseReport, Outcome
+    from harness.scenario.expectations.verdicts import CaseReport, Outcome
 
     outcome = Outcome.SKIPPED if chosen else Outcome.ERROR
     text = f"not run: {why}"
@@ -74,7 +74,7 @@ def write_unread(arguments: argparse.Namespace, why: ScenarioError | str) -> Non
 def _unread(files: Sequence[Path], why: ScenarioError | str) -> Iterator[CaseReport]:
     from harness.cli.output import display_name
     from harness.reading.problems import Mark
-    from harness.scenario.running.verdicts import CaseReport, Outcome
+    from harness.scenario.expectations.verdicts import CaseReport, Outcome
     from plainlines import joined
 
     if isinstance(why, str):

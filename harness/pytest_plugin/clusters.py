@@ -17,10 +17,10 @@ from harness.wording import duration_text
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
+    from harness.scenario.expectations.verdicts import Verdict
     from harness.scenario.language.cases import Case
     from harness.scenario.running.run import Judged
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import Verdict
 
 __all__ = [
     "ClusterRunners",
@@ -231,7 +231,7 @@ class ClusterRunners(ClusterPool):
 def _agreement(
     case: Case, first_name: str, second_name: str, place: str, left: Any, right: Any, seconds: float
 ) -> Verdict:
-    from harness.scenario.running.verdicts import Verdict
+    from harness.scenario.expectations.verdicts import Verdict
 
     label = f"{second_name} comes to the same as {first_name}"
     if not place:
@@ -256,7 +256,7 @@ class MemoryRehearsal:
     def holds(self, case: Case) -> bool:
         """Return whether the expectations of the case hold for the clusters' version, too."""
         from harness.reading.problems import ScenarioError
-        from harness.scenario.running.verdicts import Outcome
+        from harness.scenario.expectations.verdicts import Outcome
 
         try:
             came = self._runner.run(case).outcome

@@ -15,11 +15,11 @@ from harness.pytest_plugin.session import AHEAD, TAGS, runner_of
 from harness.reading.documents import documents, read_text
 from harness.reading.problems import ScenarioError
 from harness.reports.terminal import Style, render_verdict
+from harness.scenario.expectations.verdicts import Outcome, Verdict
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CelEngineMissing
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner, expected_outcome
-from harness.scenario.running.verdicts import Outcome, Verdict
 from harness.sniffing import is_scenario_file
 from plainlines import printable, printable_lines
 

@@ -18,7 +18,7 @@ from harness.pytest_plugin.session import AHEAD, runner_of
 from harness.scenario.running.processes import CannotFork, Processes, by_release
 
 if TYPE_CHECKING:
-    from harness.scenario.running.verdicts import Verdict
+    from harness.scenario.expectations.verdicts import Verdict
 
     Judged = tuple[tuple[Verdict, ...], float]
 

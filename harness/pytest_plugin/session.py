@@ -12,9 +12,9 @@ from harness.pytest_plugin.options import TRACES, crds_override, release_overrid
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from harness.scenario.expectations.verdicts import Verdict
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.tracing import Tracing
-    from harness.scenario.running.verdicts import Verdict
     from harness.world import World
 
 __all__ = ["AHEAD", "AUTOMATIC", "TAGS", "azure", "runner_of", "scenario_runner", "tracing_of", "world", "world_of"]

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reading.problems import Mark, ScenarioError
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport, Outcome
+from harness.scenario.expectations.verdicts import CaseReport, Outcome
 from plainlines import json_text, printable
 
 __all__ = [

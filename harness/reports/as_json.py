@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport, Verdict
+from harness.scenario.expectations.verdicts import CaseReport, Verdict
 from plainlines import json_text
 
 __all__ = ["case_value", "problems_value", "render", "summary_value"]

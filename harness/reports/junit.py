@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reports.summary import Summary
 from harness.reports.terminal import render_verdict
-from harness.scenario.running.verdicts import CaseReport, Outcome
+from harness.scenario.expectations.verdicts import CaseReport, Outcome
 from plainlines import printable, printable_lines
 
 __all__ = ["render"]

@@ -13,7 +13,7 @@ from harness.explain.traces.group_texts import value_of, whom
 from harness.explain.traces.grouping import Group
 from harness.reports.annotations import Annotation
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport, Outcome
+from harness.scenario.expectations.verdicts import CaseReport, Outcome
 from plainlines import printable
 
 __all__ = ["code", "comparison", "findings", "run", "table"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from harness.scenario.running.verdicts import CaseReport, Outcome
+from harness.scenario.expectations.verdicts import CaseReport, Outcome
 from lazyrecords import dataclass
 
 __all__ = ["Summary"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.expectations.verdicts import CaseReport, Outcome, Verdict
 from lazyrecords import dataclass
 from plainlines import joined, printable
 

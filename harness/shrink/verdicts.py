@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from harness.scenario.running.checks.pods import sentence
+from harness.scenario.expectations.pods import sentence
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.running.run import Run
-from harness.scenario.running.verdicts import Verdict
 from harness.wording import did_you_mean
 from harness.world.refused import is_mistake
 

@@ -12,10 +12,10 @@ import yaml
 from harness.capture.case import captured
 from harness.capture.selection import NothingNamed, Question
 from harness.reading.manifests import manifests_of_text
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.dumps import Dump, sorted_dump
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 from harness.testing import deployment
 from tests.capture.cluster import TELLTALES, cluster
 from tests.cli.command import call

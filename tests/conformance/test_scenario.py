@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 from tests.conformance.golden import GOLDEN, vectors
 from tests.conformance.scenario import scenario_text
 

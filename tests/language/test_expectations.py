@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.reading.problems import ScenarioError
+from harness.scenario.expectations.verdicts import CaseReport, Outcome
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import CaseReport, Outcome
 
 NODECLASS = """
 ---

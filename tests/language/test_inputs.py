@@ -9,12 +9,12 @@ import pytest
 
 from harness.cli.worlds import InputError, create_world
 from harness.reading.problems import ScenarioError
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load_text
 from harness.scenario.language.inputs import case_problems
 from harness.scenario.running import shared
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 from harness.world.inputs import input_mistakes
 
 THEN = "then: [{pods: {bound: 0}}]\n"

@@ -17,9 +17,9 @@ from harness.reading.problems import ScenarioError
 from harness.scenario.documentation.core_kinds import core_kinds
 from harness.scenario.documentation.reference import render_reference
 from harness.scenario.documentation.schema import render
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 
 ROOT = Path(__file__).parents[2]
 

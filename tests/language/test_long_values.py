@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.scenario.running.matching import differences, nearest_and_last
+from harness.scenario.expectations.matching import differences, nearest_and_last
 
 PADDING = " ".join(f"word{number}" for number in range(200))
 

@@ -10,9 +10,9 @@ import pytest
 
 from harness.kube.api.kinds import KINDS
 from harness.reading.problems import ScenarioError
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 from harness.world import World
 
 POOL = """\

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.scenario.running.matching import ABSENT, differences, show
+from harness.scenario.expectations.matching import ABSENT, differences, show
 
 MATCHING = [
     ("a", "a"),

@@ -24,10 +24,10 @@ from harness.cli.migration_plan import MigrationPlan, planned
 from harness.cli.mistakes import Mistakes
 from harness.cli.pool_files import read_pool_files
 from harness.migrate.judging.judgement import Move
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.language.cases import Case
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Verdict
 from tests.migrate.fleets import Object, generated_cluster
 from tests.migrate.properties import broken
 

@@ -20,8 +20,8 @@ from harness.kube.scheduling.node_affinity import term_matches
 from harness.migrate.judging.judgement import Judged, Move
 from harness.migrate.proposing.proposal import Plan, proposed
 from harness.migrate.walking.story import BEFORE
+from harness.scenario.expectations import check
 from harness.scenario.language.files import load_text
-from harness.scenario.running.checks import check
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import Runner, unexpected
 from tests.migrate.pools import read

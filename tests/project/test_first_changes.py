@@ -38,22 +38,18 @@ def test_the_example_of_a_walkthrough_stands_in_each_of_its_files(example: str, 
     assert lacking == []
 
 
-def test_the_walkthrough_of_an_expectation_names_each_file_of_the_language_that_knows_it() -> None:
-    """The walkthrough names the steps that are easily forgotten."""
+def test_an_expectation_is_one_file_and_the_line_of_its_key() -> None:
     word = re.compile(r"\bCost\b|[\"']cost[\"']|\bcost:")
     files = {
         path.relative_to(ROOT).as_posix()
-        for folder in (
-            "harness/scenario/language/models",
-            "harness/scenario/running/checks",
-            "harness/scenario/running/reasons",
-        )
-        for path in (ROOT / folder).rglob("*.py")
+        for path in (ROOT / "harness" / "scenario").rglob("*.py")
         if word.search(path.read_text(encoding="utf-8"))
     }
-    about_leaving = "harness/scenario/running/reasons/warnings.py"  # a warning that belongs to costs
+    about_leaving = "harness/scenario/running/warnings.py"  # a warning that belongs to costs
     (table,) = (table for _, example, table in WALKTHROUGHS if example == "cost")
-    assert files - {about_leaving} <= set(FILE.findall(table))
+    own = {"harness/scenario/expectations/cost.py", "harness/scenario/language/models/expectations.py"}
+    assert files - {about_leaving} == own
+    assert own <= set(FILE.findall(table))
 
 
 def test_a_commit_is_looked_at_by_ruff() -> None:

@@ -10,7 +10,7 @@ from harness.reading.problems import Mark
 from harness.reports.agreement import render_difference
 from harness.scenario.comparing.attached_runs import weightiest_first
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
-from harness.scenario.running.verdicts import Verdict
+from harness.scenario.expectations.verdicts import Verdict
 from harness.world.snapshot import differences
 
 SIZES = [f"Standard_D{number}s_v5" for number in range(40)]

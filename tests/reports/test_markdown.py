@@ -8,7 +8,7 @@ from harness.reading.problems import Mark
 from harness.reports.annotations import Annotation
 from harness.reports.markdown import code, findings, run, table
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.expectations.verdicts import CaseReport, Outcome, Verdict
 
 MARK = Mark("a.yaml", 3, 5)
 

@@ -8,8 +8,8 @@ from xml.etree.ElementTree import fromstring
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reports import Summary, as_json, junit
 from harness.reports.terminal import Style, render_case, render_summary
-from harness.scenario.running.matching import Difference
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.expectations.matching import Difference
+from harness.scenario.expectations.verdicts import CaseReport, Outcome, Verdict
 
 MARK = Mark("a.yaml", 3, 5)
 GOOD = Verdict("then[0].pods.bound", MARK)

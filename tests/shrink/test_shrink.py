@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from harness.reading.problems import ScenarioError
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.files import load_text
 from harness.scenario.language.writing import scenario_text
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Outcome
 from harness.shrink.reduction import smaller_list, smaller_values, without
 from harness.shrink.shrinking import shrink
 from harness.shrink.verdicts import UnknownVerdict, causes_of

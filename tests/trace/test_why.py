@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -15,11 +17,10 @@ from harness.cli import main
 from harness.explain.traces.why import MOST
 from harness.reports import Summary, as_json, junit
 from harness.reports.terminal import render_verdict
+from harness.scenario.expectations.verdicts import CaseReport
 from harness.scenario.language.files import load
 from harness.scenario.language.models.expectations import ExpectationMap
-from harness.scenario.running.reasons import MODULES
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import CaseReport
 from tests.trace.conftest import SPOT
 from tests.trace.whys import found, stored
 
@@ -149,11 +150,17 @@ def test_what_holds_is_run_once(runner: Runner, tmp_path: Path, monkeypatch: pyt
     assert not runner.run(case).failures
 
 
+@pytest.mark.parametrize("key", ExpectationMap.model_fields)
+def test_one_module_has_the_model_of_a_key_its_check_and_its_reasons(key: str) -> None:
+    module = import_module(ExpectationMap.model_construct({key}, **{key: None}).home)
+    assert signature(module.check).parameters.keys() == {"body", "entry", "run"}
+    assert signature(module.failure_lines).parameters.keys() == {"failure"}
+
+
 def test_every_kind_says_why() -> None:
     """A new kind of expectation has its reasons, and a row in the table."""
     kinds = {to_camel(kind) for kind in ExpectationMap.model_fields}
     asked = {next(iter(yaml.safe_load(entry))) for entry in stored()}
-    assert MODULES.keys() == ExpectationMap.model_fields.keys()
     assert asked == kinds
     for entry, parts in stored().items():
         assert parts, entry
@@ -217,3 +224,16 @@ def test_a_fault_that_never_happens_says_what_was_asked(runner: Runner, tmp_path
     (verdict,) = report.failures
     assert verdict.label == "given.azure.faults[0]"
     assert any("PUT virtualMachines/aks-default-" in line for line in verdict.why), verdict.why
+
+
+def test_a_fault_of_a_cloud_that_nobody_asks_says_so(runner: Runner, tmp_path: Path) -> None:
+    text = """\
+scenario: a fault that no call meets
+given: {azure: {faults: [{what: AllocationFailed, where: {size: Standard_D8s_v5}}]}}
+then: [{pods: {bound: 1}}]
+"""
+    report = failing(runner, tmp_path, "{nodeclaims: {count: 0}}", text)
+    assert why(report) == [
+        "Azure was asked to change nothing",
+        "all that happened: harness watch case.yaml -k 'a fault that no call meets'",
+    ]

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Verdict
 
 ENTRIES = {
     "a NodePool's count": "{nodeclaims: {nodepool: red, count: 3}}",

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from harness.explain.traces.why import Why
+from harness.scenario.expectations import check
 from harness.scenario.language.files import load
-from harness.scenario.running.checks import check
 from harness.scenario.running.reasons import lines_under
 from harness.scenario.running.runner import Runner
 from tests.trace.conftest import SPOT

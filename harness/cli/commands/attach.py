@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from harness.cli.attaching import Target
     from harness.clusters.remote.foreign import ForeignCluster
     from harness.scenario.comparing.attached_runs import AttachedRun
+    from harness.scenario.expectations.verdicts import CaseReport
     from harness.scenario.language.cases import Case
-    from harness.scenario.running.verdicts import CaseReport
     from harness.world.real.world import RealWorld
 
 __all__ = ["add_arguments", "run"]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from harness.cli.run_cases import RunsCases
     from harness.reading.checkout import Checkout
     from harness.reading.problems import Problem
+    from harness.scenario.expectations.verdicts import CaseReport
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["add_arguments", "run", "scenario_files"]
 

@@ -27,19 +27,12 @@ from harness.trace.facts import (
 )
 from harness.wording import duration_text, first_few
 
-__all__ = ["MOST", "Why", "listed"]
+__all__ = ["MOST", "Why"]
 
 MOST = 15
 """Lines that are told under one expectation."""
 
 _FEW = 3
-
-
-def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
-    """The first lines, and how many there are beside them."""
-    if len(lines) <= most:
-        return list(lines)
-    return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {noun}"]
 
 
 class Why(History):

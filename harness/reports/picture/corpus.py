@@ -10,7 +10,7 @@ from harness.reports.picture.labels import source_words
 from harness.reports.picture.packing import EACH, packs
 from harness.reports.picture.page import page
 from harness.reports.summary import Summary
-from harness.scenario.running.verdicts import CaseReport
+from harness.scenario.expectations.verdicts import CaseReport
 
 __all__ = ["corpus_page", "corpus_value"]
 

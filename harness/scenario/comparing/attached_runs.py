@@ -14,11 +14,11 @@ from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object
 from harness.scenario.comparing.inputs import ENDPOINT, real_inputs
 from harness.scenario.comparing.outside import outside_verdicts
+from harness.scenario.expectations.verdicts import CaseReport, Verdict
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.runner import expected_outcome, unexpected, walk
 from harness.scenario.running.shared import Shared
-from harness.scenario.running.verdicts import CaseReport, Verdict
 
 if TYPE_CHECKING:
     from harness.clusters.remote.belongings import Leftover

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.scenario.running.checks import check
+from harness.scenario.expectations import check
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.running.run import Run
-from harness.scenario.running.verdicts import Verdict
 
 __all__ = ["outside_verdicts"]
 

@@ -26,7 +26,8 @@ from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.prices import OWN_PRICES, without_steps_prices
 from harness.scenario.comparing.recordings import Recording
 from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
-from harness.scenario.running.checks import check, label_table
+from harness.scenario.expectations import check
+from harness.scenario.expectations.labels import LabelTable, answer_elsewhere
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import expected_outcome, take_steps
 from harness.scenario.running.shared import Shared
@@ -166,8 +167,8 @@ class RealRuns:
             return Result.NOT_APPLICABLE, "needs simulated kubelets"
         if all(entry.expectation.kind in _QUESTIONS for entry in case.then) and not case.manifests:
             return Result.NOT_APPLICABLE, "asks what is computed, and runs nothing"
-        labels = [entry.expectation.labels for entry in case.then if entry.expectation.labels is not None]
-        if len(labels) == len(case.then) and not any(row.written for table in labels for row in table.are.values()):
+        tables = [entry.expectation.body for entry in case.then if isinstance(entry.expectation.body, LabelTable)]
+        if len(tables) == len(case.then) and not any(row.written for table in tables for row in table.are.values()):
             return Result.NOT_APPLICABLE, "asks about keys of pods, each of which is a run of its own"
         if case.seeds is not None:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
@@ -247,7 +248,7 @@ class RealRuns:
         from harness.world.facts import facts_of
 
         shared = Shared(self._caches, self._overrides)
-        _look(case, shared, lambda: self._new_real(case, shared, open_worlds))
+        answer_elsewhere(case, shared, lambda: self._new_real(case, shared, open_worlds))
         world = self._new_real(case, shared, open_worlds)
         release = world.release.version
 
@@ -333,12 +334,6 @@ def _verdicts(run: Run) -> dict[str, str]:
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
     """Return the number of cells of label tables about a Node (`written`) that agree."""
     return sum(label.endswith(".written") and real.get(label) == verdict for label, verdict in verdicts.items())
-
-
-def _look(case: Case, shared: Shared, new_world: Any) -> None:
-    for entry in case.then:
-        if entry.expectation.labels is not None:
-            label_table.look(entry.expectation.labels, shared.probe(case), new_world)
 
 
 def _count(value: Any) -> int:

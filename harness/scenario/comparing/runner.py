@@ -10,7 +10,7 @@ from harness.scenario.comparing.comparison import Comparison, Result
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.real_runs import RealRuns
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.expectations.verdicts import CaseReport, Outcome, Verdict
 
 if TYPE_CHECKING:
     from harness.scenario.language.cases import Case

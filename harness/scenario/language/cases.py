@@ -69,11 +69,10 @@ class Entry:
     @property
     def inner(self) -> Entry:
         """Return, for an entry over virtual time, the expectation inside it as an entry of its own; else the entry itself."""
-        body = self.expectation.over_time
-        if body is None:
+        kind = self.expectation.body.looks_at
+        if not kind:
             return self
-        kind = body.looks_at
-        inner = ExpectationMap.model_construct({kind}, **{kind: getattr(body, kind)})
+        inner = ExpectationMap.model_construct({kind}, **{kind: getattr(self.expectation.body, kind)})
         return Entry(inner, (*self.path, self.expectation.kind), self.document)
 
 
@@ -131,8 +130,7 @@ class Case:
     @property
     def refused(self) -> tuple[str, ...]:
         """References of the objects that it expects to be refused."""
-        rejected = (entry.expectation.rejected for entry in self.then)
-        return tuple(rejected_object.object for rejected_object in rejected if rejected_object is not None)
+        return tuple(reference for entry in self.then for reference in entry.expectation.body.refused())
 
     def given_mark(self, *path: str | int) -> Mark:
         """Return the place where an input was set: in `given`, in the case or in the matrix."""
@@ -315,7 +313,7 @@ def _case(
         only = expectation.body.only
         if only is None or all(laid.chosen.get(axis) in values for axis, values in only.items()):
             entries.append(Entry(expectation, origin(("then", index)), document))
-    refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
+    refused = [reference for entry in entries for reference in entry.expectation.body.refused()]
     for manifest in objects:
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)

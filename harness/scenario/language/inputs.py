@@ -191,9 +191,8 @@ def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) 
 
     caches = (caches or default_caches()).on_day((given.get("azure") or {}).get("asOf"))
     for entry in case.then:
-        body = entry.expectation.requirements
-        if body is not None:
-            mistake = size_mistake(body.of, given.get("region"), caches)
+        for size in entry.expectation.body.sizes():
+            mistake = size_mistake(size, given.get("region"), caches)
             if mistake is not None:
                 yield Problem(entry.mark("of"), f"{entry.label}.of", mistake.what, mistake.hint)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic.alias_generators import to_camel
 
@@ -22,9 +22,6 @@ from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.steps import Rollout, StepMap
 from lazyrecords import dataclass
-
-if TYPE_CHECKING:
-    from harness.scenario.language.models.moments import Moment
 
 Path_ = tuple[str | int, ...]
 
@@ -194,37 +191,23 @@ class _Known:
             if attribute == "object" and not named.startswith(("NodePool/", "AKSNodeClass/", "Pod/")):
                 continue  # an object that a controller makes, for example a NodeClaim
             yield self.unknown((*path, expectation.kind, attribute), kind + named)
-        for place, name in _owners(expectation):
+        for place, name in expectation.body.workloads():
             kind = name.partition("/")[0]
             if kind not in WORKLOADS:
                 hint = did_you_mean(kind, WORKLOADS, limit=0) or f"one of {', '.join(WORKLOADS)}"
-                yield self.problem((*path, *place), f"unknown kind of workload '{kind}'", hint)
+                yield self.problem(
+                    (*path, to_camel(expectation.kind), *place), f"unknown kind of workload '{kind}'", hint
+                )
             elif not self.from_files and not self.has(name):
-                yield self.unknown((*path, *place), name)
+                yield self.unknown((*path, to_camel(expectation.kind), *place), name)
 
 
 def _steps(header: Header) -> Iterator[tuple[Path_, int]]:
     """Yield the steps that moments of expectations name, with their places."""
     for index, expectation in enumerate(header.then):
-        body = expectation.elapsed or expectation.over_time
-        for key in ("from", "until", "to"):
-            moment: Moment | None = getattr(body, "from_" if key == "from" else key, None)
-            if moment is not None and moment.step is not None:
+        for key, moment in expectation.body.moments():
+            if moment.step is not None:
                 yield ("then", index, to_camel(expectation.kind), key, "step"), moment.step
-
-
-def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:
-    """Workloads that stand for their pods. Only kinds begin with a capital: a name or a namespace may not."""
-    pods, node = expectation.pods, expectation.node
-    if pods is not None:
-        for key, names in (("bound", pods.bound), ("pending", pods.pending)):
-            if isinstance(names, (list, dict)):
-                listed = isinstance(names, list)
-                for index, name in enumerate(names):
-                    if name[:1].isupper() and "/" in name:
-                        yield ("pods", key, index if listed else name), name
-    elif node is not None and node.of.startswith(tuple(f"{kind}/" for kind in WORKLOADS)):
-        yield ("node", "of"), node.of
 
 
 def check_only(

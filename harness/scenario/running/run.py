@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
     from harness.explain.pods.scheduling import Explainer
     from harness.karpenter.validation.rejections import Rejection
-    from harness.scenario.running.verdicts import Verdict
-    from harness.scenario.running.watches import Watch
+    from harness.scenario.expectations.verdicts import Verdict
+    from harness.scenario.expectations.watches import Watch
     from harness.trace import Recording
     from harness.world import World
     from harness.world.recorder import Event, LogLine

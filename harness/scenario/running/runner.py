@@ -11,17 +11,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.reading.problems import ScenarioError, dotted
+from harness.scenario.expectations import check
+from harness.scenario.expectations.verdicts import CaseReport, Outcome, Verdict
 from harness.scenario.language.cases import Case
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.agent_pools import add_agent_pools
-from harness.scenario.running.checks import check
 from harness.scenario.running.run import Judged, Refusal, Run
 from harness.scenario.running.seeds import under_seeds
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.steps import apply_manifest, settle, take_step
 from harness.scenario.running.tracing import Tracing, finished, listen, step_text
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 from harness.scenario.running.watching import watched
 
 if TYPE_CHECKING:
@@ -116,11 +116,9 @@ class Runner:
 
     def _look(self, case: Case) -> None:
         """Check label tables on a cluster first: it belongs to one world at a time, and then to the case's own."""
-        from harness.scenario.running.checks import label_table
+        from harness.scenario.expectations.labels import answer_elsewhere
 
-        for entry in case.then:
-            if entry.expectation.labels is not None:
-                label_table.look(entry.expectation.labels, self.shared.probe(case), lambda: self.shared.new_world(case))
+        answer_elsewhere(case, self.shared, lambda: self.shared.new_world(case))
 
     @staticmethod
     def _report(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from harness import garbage
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.language.cases import Case
-from harness.scenario.running.verdicts import Verdict
 from harness.wording import first_few
 from lazyrecords import dataclass
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.objects import short_name
-from harness.scenario.running.checks.pods import sentence
+from harness.scenario.expectations.pods import sentence
 from harness.scenario.running.run import Run
 from harness.world.refused import is_mistake
 

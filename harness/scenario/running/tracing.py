@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.clusters.cluster import MEMORY
 from harness.reading.yaml_values import text_value
+from harness.scenario.expectations.verdicts import Verdict
 from harness.scenario.language.cases import Case
-from harness.scenario.running.verdicts import Verdict
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from harness.scenario.expectations import check
+from harness.scenario.expectations.moments import START, first
+from harness.scenario.expectations.watches import Watch
 from harness.scenario.language.cases import Entry
-from harness.scenario.running.checks import check
-from harness.scenario.running.moments import START, first
 from harness.scenario.running.run import Run
-from harness.scenario.running.watches import Watch
 
 __all__ = ["watched"]
 
@@ -26,8 +26,7 @@ def _look(watch: Watch, run: Run, now: float) -> None:
 
 def _start(entry: Entry, run: Run) -> float | None:
     """Return the seconds since the start of the world at which an entry begins to count; None where that is not known yet."""
-    over_time = entry.expectation.over_time
-    beginning = None if over_time is None else over_time.from_
+    beginning = dict(entry.expectation.body.moments()).get("from")
     reached = START if beginning is None else first(beginning, run)
     return None if reached is None else reached.seconds
 
@@ -35,7 +34,7 @@ def _start(entry: Entry, run: Run) -> float | None:
 @contextmanager
 def watched(run: Run) -> Iterator[None]:
     """Look at the entries over virtual time before time moves on, whenever something has changed, and once more in the end."""
-    run.watches = {entry.label: Watch(entry) for entry in run.case.then if entry.expectation.over_time is not None}
+    run.watches = {entry.label: Watch(entry) for entry in run.case.then if entry.expectation.body.looks_at}
     if not run.watches:
         yield
         return

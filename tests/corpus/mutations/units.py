@@ -10,10 +10,10 @@ from pathlib import Path
 
 from harness.karpenter.labels.azure import LEGACY
 from harness.karpenter.releases import provider
+from harness.scenario.expectations.verdicts import Outcome
 from harness.scenario.language.cases import Case, Entry
 from harness.scenario.language.files import load
 from harness.scenario.language.inputs import world_arguments
-from harness.scenario.running.verdicts import Outcome
 from tests.corpus.mutations.cells import Cell
 
 __all__ = ["SCENARIOS", "Order", "Unit", "units_of"]

@@ -6,6 +6,7 @@ models are no texts (`from __future__ import annotations`): pydantic would compi
 
 import math
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -53,17 +54,9 @@ _HOMES = {
     "agent_pools": ("AgentPool", "AgentPoolStep", "AutoScalerProfile"),
     "azure": ("Azure", "Market"),
     "cluster": ("Cluster",),
-    "disruption": ("Disrupted", "NotDisrupted"),
     "header": ("Case", "ExpectedFailure"),
-    "labels": ("LabelTable",),
     "loads": ("LoadPoint",),
-    "moments": ("Always", "Elapsed", "Eventually", "Never"),
-    "observed": (
-        *("AzureExpectation", "Cost", "Events", "Log", "Metric", "NodeClaims", "NodeExpectation", "Objects", "Pods"),
-    ),
-    "outcomes": ("Accepted", "Limits", "Rejected", "Runaway"),
     "patch": ("Patch",),
-    "requirements": ("RequirementsExpectation",),
     "steps": ("ConditionStep", "MachineStep", "Rollout", "Scale"),
     "timing": ("GivenTiming", "Simulation", "Timing"),
 }
@@ -71,16 +64,26 @@ _HOMES = {
 
 
 class LaterModel:
-    """A model by its name: imported, with all that it is made of, when a file first has such a map, and its validator made then."""
+    """A model by its name: imported, with all that it is made of, when a file first has such a map, and its validator made then.
+
+    The name is one of `_HOMES`, or that of a model in a module of `harness.scenario.expectations`: ``pods.Pods``.
+    """
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._module, _, self._name = name.rpartition(".")
+
+    @property
+    def home(self) -> str:
+        """Return the name of the model's module."""
+        if self._module:
+            return f"harness.scenario.expectations.{self._module}"
+        home = next(home for home, names in _HOMES.items() if self._name in names)
+        return f"harness.scenario.language.models.{home}"
 
     @cached_property
     def model(self) -> type[BaseModel]:
         """The model itself."""
-        home = next(home for home, names in _HOMES.items() if self._name in names)
-        model: type[BaseModel] = getattr(import_module(f"harness.scenario.language.models.{home}"), self._name)
+        model: type[BaseModel] = getattr(import_module(self.home), self._name)
         return model
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
@@ -110,7 +113,7 @@ if TYPE_CHECKING:
 else:
 
     class Later:
-        """`Later["Pods"]`: a map that few files have, as one of the kinds of expectations. To make the models of all of them and their
+        """`Later["Market"]`: a map that few files have, as an expectation is one. To make the models of all of them and their
         validators takes a fifth of every start. The name is that of a model in `_HOMES`.
         """
 
@@ -237,7 +240,7 @@ RejectionLayer = Literal[
 
 
 class Body(Model):
-    """The keys that every expectation may have beside its own fields."""
+    """The keys that every expectation may have beside its own fields, and what a file is checked for before it runs."""
 
     source: Text | None = Field(
         None, description="Where the expected values come from: a document, a recording, an upstream file."
@@ -246,3 +249,24 @@ class Body(Model):
         None,
         description="The cases it is for, by axis of the matrix (or `case`): {karpenter: [1.13.0, 1.14.0]}. All when absent.",
     )
+
+    @property
+    def looks_at(self) -> str:
+        """Return the key of the expectation inside this one, which is about more than one moment; empty for all others."""
+        return ""
+
+    def moments(self) -> Iterator[tuple[str, Any]]:
+        """Yield the keys under which moments stand, and the moments."""
+        yield from ()
+
+    def refused(self) -> Iterator[str]:
+        """Yield the references of objects that are expected to be refused."""
+        yield from ()
+
+    def sizes(self) -> Iterator[str]:
+        """Yield the VM sizes that stand in `of`."""
+        yield from ()
+
+    def workloads(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield the workloads that stand for their pods, with the places of their names. Only kinds begin with a capital."""
+        yield from ()
