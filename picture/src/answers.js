@@ -1,5 +1,5 @@
 // The questions that one comes with, answered first: what waits and why, what Azure refused, what it costs, what left.
-import { spentOf, usdOf } from "./cost.js";
+import { monthOf, spentOf, usdOf } from "./cost.js";
 import { folded, h, table } from "./dom.js";
 import { asOnDemand, stateAt } from "./machines.js";
 import { counted, duration, place, price } from "./text.js";
@@ -12,6 +12,7 @@ const REFUSALS = 3; // with their words, of many shown at once; the others are f
 const FEW = 6; // which are not many
 const REASONS = 3; // told whole; of more the others are a line each, which opens
 const CLAIMS = 4; // of equal refusals, with their names
+const NAMED = 3; // Nodes that go at a time, by their names
 const LINES = 3; // of these, shown at once
 const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
 
@@ -58,7 +59,7 @@ function refused(world) {
   const codes = Map.groupBy(world.refusals, (one) => one.error || String(one.status));
   return h("div.answer.warn", h("h3", `Azure refused ${counted(world.refusals.length, "request")}`), [...codes].map(([code, all]) => {
     const what = [...new Set(all.map(offer).filter(Boolean))];
-    return h("p", h("b", code), ` ×${all.length}`, what.length ? ` ${what.slice(0, 4).join("; ")}${what.length > 4 ? ` and ${what.length - 4} more` : ""}` : "");
+    return h("p.said", h("b", code), ` ×${all.length}`, what.length ? ` ${what.slice(0, 4).join("; ")}${what.length > 4 ? ` and ${what.length - 4} more` : ""}` : "");
   }), h("p", h("a", { href: "#refusals" }, "each with its words")));
 }
 
@@ -76,7 +77,7 @@ function costs(world) {
   if (!world.cost.length) return null;
   const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
-  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
+  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", monthOf(last)), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
     world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not in this price`) : null,
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));
@@ -84,8 +85,20 @@ function costs(world) {
 
 function left(world) {
   if (!world.disruptions.length) return null;
-  return h("div.answer", h("h3", `${counted(world.disruptions.length, "decision")} to remove nodes`), world.departures.map(({ what, count, savings, notes }) => [
-    h("p", h("b", what), ` ×${count}`, savings ? `, ${savings < 0 ? "costs" : "saves"} ${price(Math.abs(savings))} per hour` : ""), notes.map((text) => h("p.note", text))]));
+  const kinds = world.departures.map(({ what, count, savings, notes }) => h("div.item",
+    h("p", h("b", what), ` ×${count}`, savings ? `, ${savings < 0 ? "costs" : "saves"} ${price(Math.abs(savings))} per hour` : ""), notes.map((text) => h("p.note", text))));
+  return h(`div.answer${kinds.length > 1 ? ".wide" : ""}`, h("h3", `${counted(world.disruptions.length, "decision")} to remove nodes`), ends(world.disruptions.filter((one) => !one.problem)), h("div.items", kinds));
+}
+
+/** Which Nodes are decided on first, and which last. */
+function ends(decisions) {
+  if (decisions.length < 2) return null;
+  return [["first", decisions[0].t], ["last", decisions.at(-1).t]].map(([word, t]) => {
+    const same = decisions.filter((one) => one.t === t);
+    const nodes = [...new Set(same.flatMap((one) => one.nodes ?? []).map(({ node }) => node).filter(Boolean))];
+    const why = [...new Set(same.map((one) => `${one.decision} for ${one.reason}`))].join(", ");
+    return nodes.length ? h("p", h("b", word), ` at ${duration(t)}: ${nodes.slice(0, NAMED).join(", ")}${nodes.length > NAMED ? ` and ${nodes.length - NAMED} more` : ""}`, h("span.note", ` (${why})`)) : null;
+  });
 }
 
 function rejected(world) {

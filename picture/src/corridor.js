@@ -15,6 +15,7 @@ const WORDS = {
   bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone", lost: "machine gone",
 };
 const MARKS = { refused: "✕", unplaced: "⊘", disrupted: "◆", notice: "▽", taken: "▼", broken: "✖", power: "·", node: "·", waits: "" };
+const GAP = 8; // pixels between a name and the bars
 const SMALL = ["power", "node"]; // seen only where somebody looks for them
 const MARK_WORDS = {
   refused: "Azure refuses the machine", unplaced: "Karpenter finds no place for the pod", disrupted: "Karpenter decides to remove it", notice: "Azure announces that it will take the machine", taken: "Azure takes the machine",
@@ -88,9 +89,10 @@ function chart(lanes, whole, world, own, times, linked, turn) {
     plot.append(tip(s("line.step", { x1: scale(moment.t), x2: scale(moment.t), y1: 0, y2: height - 18 }), () => [`${duration(moment.t)} ${moment.text}`, place(moment.place)]));
   }
   const names = s("g");
+  const wide = nameWidth();
   lanes.forEach((lane, index) => {
     const y = index * row;
-    names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, left, narrow, turn));
+    names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, (narrow ? whole : left) - GAP, narrow, turn, wide));
     for (const part of lane.parts) plot.append(partOf(lane, part, y + (narrow ? 17 : 4), scale, own));
     for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale, width));
   });
@@ -101,18 +103,29 @@ function chart(lanes, whole, world, own, times, linked, turn) {
   return svg;
 }
 
-/** A name that is too long without its middle: names differ at their ends. */
-function cut(text, room) {
-  if (text.length <= room) return text;
-  const end = Math.floor((room - 1) / 2);
-  return `${text.slice(0, room - 1 - end)}…${text.slice(text.length - end)}`;
+/** A name that is wider than its room without its middle: names differ at their ends. `measure` tells the pixels of a text. */
+function cut(text, room, measure) {
+  let shown = text;
+  for (let kept = text.length - 1; kept > 1 && measure(shown) > room; kept -= 1) {
+    const end = Math.floor(kept / 2);
+    shown = `${text.slice(0, kept - end)}…${text.slice(text.length - end)}`;
+  }
+  return shown;
 }
 
-function laneName(lane, y, left, narrow, turn) {
+/** The width of a lane's name in pixels, by the fonts of style/world.css. */
+function nameWidth() {
+  const context = document.createElement("canvas").getContext("2d");
+  return (text, lane) => {
+    context.font = `${lane.kind === "claim" || lane.kind === "node" ? 600 : 400} 12px system-ui, sans-serif`;
+    return context.measureText(text).width;
+  };
+}
+
+function laneName(lane, y, room, narrow, turn, width) {
   const x = lane.below ? 12 : 0;
   const text = `${lane.group ? (lane.opened ? "▾ " : "▸ ") : ""}${title(lane)}`;
-  const room = Math.floor((narrow ? 360 : left - x - 10) / 6.9);
-  const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, cut(text, room));
+  const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, cut(text, room - x, (shown) => width(shown, lane)));
   tip(told, () => [text, lane.kind === "blocked" && !lane.group ? lane.name : "", place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).map(shorter).join(", ") : ""].filter(Boolean));
   if (lane.group) return opener(told, lane, () => turn(lane));
   if (!lane.place) return told;

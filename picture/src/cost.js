@@ -2,13 +2,16 @@
 import { area, curveStepAfter, line } from "d3-shape";
 import { scaleLinear } from "d3-scale";
 import { folded, h, put, s, table } from "./dom.js";
-import { amount, counted, duration, price } from "./text.js";
+import { amount, counted, duration, monthly, price } from "./text.js";
 import { axis } from "./view.js";
 
 const HEIGHT = 150;
 
 /** USD per hour of a step; where a machine has no known price the figure is less than what is paid. */
 export const usdOf = ([, usd, , unknown]) => (!unknown ? price(usd) : usd ? `at least ${price(usd)}` : "unknown price");
+
+/** USD of a month of such hours; "" where nothing is known of it. */
+export const monthOf = ([, usd, , unknown]) => (unknown ? (usd ? `at least ${monthly(usd)}` : "") : monthly(usd));
 
 export function cost(world, own, times) {
   if (!world.cost.length) return null;

@@ -41,6 +41,7 @@ export function machines(world, own) {
   let index = stops.length - 1;
   let many = CARDS / 2; // of cards of many
   const grid = h("div.cards");
+  const workload = workloadsOf(world);
   const head = h("p.moment", { "aria-live": "polite" });
   const total = h("p.total");
   const slider = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, value: index, "aria-label": "Moment" });
@@ -52,7 +53,7 @@ export function machines(world, own) {
     const before = index ? stops[index - 1] : null;
     put(head, h("b", duration(stops[index].t)), " ", stops[index].texts.map((one) => h(`span.what.${one.kind}`, one.text)));
     slider.setAttribute("aria-valuetext", `${duration(stops[index].t)} ${stops[index].texts.map((one) => one.text).join("; ")}`);
-    cards(world, grid, total, stops[index].t, before?.t, many, () => { many += MORE; draw(); });
+    cards(world, grid, total, stops[index].t, before?.t, many, () => { many += MORE; draw(); }, workload);
   };
   own.listen(draw);
   draw();
@@ -77,7 +78,7 @@ function stopsOf(world) {
   return [...stops].sort((a, b) => a[0] - b[0]).map(([t, texts]) => ({ t, texts }));
 }
 
-function cards(world, grid, total, t, before, many, more) {
+function cards(world, grid, total, t, before, many, more, workload) {
   const all = world.machines.map((machine) => ({ machine, now: stateAt(machine, t), was: before === undefined ? null : stateAt(machine, before) })).filter((one) => one.now || one.was)
     .sort((a, b) => a.machine.nodepool.localeCompare(b.machine.nodepool) || a.machine.name.localeCompare(b.machine.name));
   const there = all.filter((one) => one.now);
@@ -86,8 +87,8 @@ function cards(world, grid, total, t, before, many, more) {
   const past = before === undefined ? step : costAt(world.cost, before);
   const waiting = world.lanes.filter((lane) => lane.kind === "pod" && lane.parts.some(([what, from, to]) => what === "pending" && from <= t && (to > t || to === world.end))).reduce((sum, lane) => sum + lane.pods.length, 0);
   put(total, h("b.usd", { "data-usd": usd }, `${usdOf(step)} per hour`), usdOf(past) !== usdOf(step) ? ` (was ${usdOf(past)})` : "", ` · ${counted(there.length, "node")}`, ` · ${counted(there.reduce((sum, one) => sum + one.now.pods.length, 0), "pod")} on them`, waiting ? [" · ", h("b.bad", `${counted(waiting, "pod")} waiting`)] : "");
-  const groups = all.length > CARDS ? [...Map.groupBy(all, look).values()] : all.map((one) => [one]);
-  put(grid, groups.slice(0, all.length > CARDS ? many : CARDS).map((some) => card(some, world)), all.length ? null : h("p.note", "No node is there at this moment."),
+  const groups = all.length > CARDS ? [...Map.groupBy(all, (one) => look(one, workload)).values()] : all.map((one) => [one]);
+  put(grid, groups.slice(0, all.length > CARDS ? many : CARDS).map((some) => card(some, world, workload)), all.length ? null : h("p.note", "No node is there at this moment."),
     all.length > CARDS && groups.length > many ? h("button.more", { type: "button", onclick: more }, `${groups.slice(many).flat().length} more`) : null);
 }
 
@@ -95,17 +96,17 @@ const MORE = 48; // cards that a click on "more" adds
 const kindOf = ({ now, was }) => (!now ? "gone" : was ? "same" : "new");
 
 /** What a card shows but its name and zone. */
-function look(one) {
+function look(one, workload) {
   const shown = one.now ?? one.was;
   const { nodepool, size, capacity_type: type } = one.machine;
-  return JSON.stringify([kindOf(one), nodepool, size, type, shown.state, shown.on, shown.price, shown.initialized, shown.note && common(shown.note[2]), shown.requests, [...tally(shown.pods)].map(([name, pods]) => [name, pods.length])]);
+  return JSON.stringify([kindOf(one), nodepool, size, type, shown.state, shown.on, shown.price, shown.initialized, shown.note && common(shown.note[2]), shown.requests, [...Map.groupBy(shown.pods, workload)].map(([name, pods]) => [name, pods.length])]);
 }
 
 /** A note as it is on every card of a group: without since when, and for which pods. */
 const common = (text) => text.replace(/, since .*$/s, "");
 
 /** A card of machines that look alike, mostly one. */
-function card(some, world) {
+function card(some, world, workload) {
   const { machine, now, was } = some[0];
   const shown = now ?? was;
   const kind = kindOf(some[0]);
@@ -118,7 +119,7 @@ function card(some, world) {
     shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
     h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : ` · ${agentPool(machine.name) || "not Karpenter's"}`),
     bars(shown, world),
-    podList(shown, was && now ? was : null),
+    podList(shown, was && now ? was : null, workload),
     reason(now, was, count ? common : (text) => text),
     count ? folded("each of them", () => h("p.pods", some.map((one) => h("span.line.place", one.machine.name, one.machine.zone ? ` · ${zoneName(one.machine.zone)}` : "")))) : null);
 }
@@ -134,13 +135,17 @@ function bars(shown, world) {
   });
 }
 
-/** Pods by the workload that their names tell. */
-const tally = (pods) => Map.groupBy(pods, (pod) => shorter(pod).replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, ""));
+/** The workload of each pod, without its kind; a pod of none is its own. */
+function workloadsOf(world) {
+  const owners = new Map(world.lanes.flatMap((lane) => (lane.owner ? lane.pods.map((pod) => [pod, lane.owner.slice(lane.owner.indexOf("/") + 1)]) : [])));
+  return (pod) => shorter(owners.get(pod) ?? pod);
+}
 
-function podList(shown, was) {
+
+function podList(shown, was, workload) {
   if (!shown.pods.length) return null;
   const before = new Set(was?.pods ?? []);
-  const all = [...tally(shown.pods)];
+  const all = [...Map.groupBy(shown.pods, workload)];
   return h("p.pods", all.slice(0, 6).map(([name, pods]) => h(`span.pod${was && pods.some((pod) => !before.has(pod)) ? ".new" : ""}`, { title: pods.slice(0, 20).map(shorter).join(", ") }, name, pods.length > 1 ? ` ×${pods.length}` : "")), all.length > 6 ? ` +${all.length - 6}` : "");
 }
 

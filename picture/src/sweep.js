@@ -5,10 +5,11 @@ import { churn } from "./churn.js";
 import { roving } from "./roving.js";
 import { answers } from "./sweep_answers.js";
 import { tip } from "./tip.js";
-import { counted, price } from "./text.js";
+import { bare, counted, price } from "./text.js";
 
 const ROWS = 25; // rows of the table shown at once
 const MOST = 2000;
+const WHOLE = 32; // letters of a value that stand in one line
 const STEPS = 5; // shades of cost
 
 export function sweep(data) {
@@ -89,8 +90,8 @@ function cell(rows, all, shade) {
   const found = h(`td.n${best ? `.q${shade(best[all.measure])}` : ".none"}`, { tabindex: -1 }, marks);
   return tip(found, () => [
     all.axes.map((axis) => [...new Set(rows.map((row) => row[axis.name]))]).filter((values) => values.length === 1).map(([value]) => value).join(", ") || counted(rows.length, "situation"),
-    ...(best ? [`${price(best[all.measure])}${all.overTime ? ` in ${best.hours.toFixed(1)} h, ${counted(best.disruptions, "disruption")}` : " per hour"}: ${best.sizes || "no nodes"}`] : []),
-    ...(best?.guessed_prices ? [`at prices on spot that are guesses: ${best.guessed_prices}`] : []),
+    ...(best ? [`${price(best[all.measure])}${all.overTime ? ` in ${best.hours.toFixed(1)} h, ${counted(best.disruptions, "disruption")}` : " per hour"}: ${bare(best.sizes) || "no nodes"}`] : []),
+    ...(best?.guessed_prices ? [`at prices on spot that are guesses: ${bare(best.guessed_prices)}`] : []),
     ...(best?.supposed_prices ? [best.supposed_prices] : []),
     ...(whole.length > 1 ? [`${price(whole.at(-1)[all.measure])} where it is dearest of ${whole.length}`] : []),
     ...(broken.length ? [`${counted(broken.length, "situation")} without a place for every pod: ${broken[0].error || broken[0].reason || "never at rest"}`] : []),
@@ -99,17 +100,22 @@ function cell(rows, all, shade) {
 
 const told = (row) => (row.error ? "failed" : row.pending ? `${row.pending} of ${row.pods} pods wait` : row.rejected ? "refused objects" : "never at rest");
 
+/** A value of an axis, in one line unless it is long. */
+const axisValue = (text) => (text && text.length <= WHOLE ? h("span.whole", text) : text);
+
+const whyNot = (row) => row.error || row.reason || (row.error === "" && !row.settled ? "never at rest" : "");
+
 function list(asked, all) {
   const order = [...asked].sort((a, b) => costOf(a, all) - costOf(b, all));
   const shown = all.overTime ? ["usd", "disruptions", "machines", "usd_per_hour"] : ["usd_per_hour"];
   const columns = [
-    ...all.axes.map((axis) => ({ head: axis.name, cell: (row) => row[axis.name] })),
-    ...shown.map((name) => ({ head: name.replace(/_/g, " "), numeric: true, cell: (row) => (name.startsWith("usd") ? price(row[name]) : row[name]) })),
+    ...all.axes.map((axis) => ({ head: axis.name, cell: (row) => axisValue(String(row[axis.name])) })),
+    ...shown.map((name) => ({ head: name.replace(/_/g, " ").replace("usd", "USD"), numeric: true, cell: (row) => (name.startsWith("usd") ? price(row[name]) : row[name]) })),
     { head: "nodes", numeric: true, cell: (row) => row.nodes },
     { head: "pods", numeric: true, cell: (row) => (row.pending ? h("b.bad", `${row.bound} of ${row.pods}`) : row.pods) },
-    { head: "sizes", cell: (row) => row.sizes },
-    ...(asked.some((row) => row.guessed_prices) ? [{ head: "guessed prices", cell: (row) => row.guessed_prices }] : []),
-    { head: "why not", cell: (row) => row.error || row.reason || (row.error === "" && !row.settled ? "never at rest" : "") },
+    { head: "sizes", cell: (row) => h("div.room", bare(row.sizes)) },
+    ...(asked.some((row) => row.guessed_prices) ? [{ head: "guessed prices", cell: (row) => bare(row.guessed_prices) }] : []),
+    ...(asked.some(whyNot) ? [{ head: "why not", cell: whyNot }] : []),
   ];
   const rest = order.slice(ROWS, MOST);
   return h("section", { id: "rows" }, h("h2", "All situations, cheapest first"), table("Situations", columns, order.slice(0, ROWS)),

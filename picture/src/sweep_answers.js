@@ -2,7 +2,7 @@
 import { group } from "d3-array";
 import { front, variants } from "./churn.js";
 import { h } from "./dom.js";
-import { counted, price } from "./text.js";
+import { bare, counted, price } from "./text.js";
 
 const FEW = 4; // values, and reasons, that are named
 
@@ -23,9 +23,9 @@ function cheapest({ rows, axes, measure, overTime }) {
   const free = axes.filter((axis) => new Set(same.map((row) => row[axis.name])).size > 1);
   const fixed = axes.filter((axis) => !free.includes(axis));
   return ["good", `Cheapest: ${fixed.length ? where(best, fixed) : counted(same.length, "situation")}`,
-    `${price(best[measure])} ${overTime ? `in ${best.hours.toFixed(1)} h` : "per hour"}, ${counted(best.nodes, "node")}: ${best.sizes || "none"}`,
+    `${price(best[measure])} ${overTime ? `in ${best.hours.toFixed(1)} h` : "per hour"}, ${counted(best.nodes, "node")}: ${bare(best.sizes) || "none"}`,
     free.length && same.length > 1 ? `The same at ${free.map((axis) => some([...new Set(same.map((row) => row[axis.name]))], axis)).join("; ")}` : null,
-    unknown.length ? `Left out: ${counted(unknown.length, "situation")} with a size of which no price is known (${unknown[0].sizes})` : null,
+    unknown.length ? `Left out: ${counted(unknown.length, "situation")} with a size of which no price is known (${bare(unknown[0].sizes)})` : null,
     last[measure] > best[measure] ? `Dearest: ${price(last[measure])}, ${dearer(last[measure] / (best[measure] || 1))} (${where(last, axes)})` : null];
 }
 
@@ -33,7 +33,7 @@ function cheapest({ rows, axes, measure, overTime }) {
 function prices({ rows }) {
   const ran = rows.filter((row) => !row.error);
   const guessed = ran.filter((row) => row.guessed_prices);
-  const sizes = [...new Set(guessed.flatMap((row) => row.guessed_prices.split(", ")))].sort();
+  const sizes = [...new Set(guessed.flatMap((row) => bare(row.guessed_prices).split(", ")))].sort();
   const supposed = [...group(ran.filter((row) => row.supposed_prices), (row) => row.supposed_prices)]
     .map(([text, own]) => (own.length === ran.length ? text : `${text}, in ${own.length} of ${ran.length}`));
   if (!guessed.length && !supposed.length) return null;

@@ -22,6 +22,14 @@ export const amount = (usd) => usd.toLocaleString("en-US", { minimumFractionDigi
 /** A price as all texts have it: 0.1920 USD. */
 export const price = (usd) => (usd === null || usd === undefined ? "no price" : `${amount(usd)} USD`);
 
+const HOURS_OF_A_MONTH = 730; // as in harness/trace/prices.py
+
+/** What a price of an hour comes to in a month, as the commands write it: 140.16 USD per month of 730 hours. */
+export const monthly = (usd) => `${(usd * HOURS_OF_A_MONTH).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD per month of ${HOURS_OF_A_MONTH} hours`;
+
+/** Sizes without what all of them begin with, each in one line with its number. */
+export const bare = (sizes) => sizes.replaceAll("Standard_", "").replaceAll(" × ", "\u00a0×\u00a0");
+
 /** Where a machine is; Karpenter calls "in no zone" 0. */
 export const zoneName = (zone) => (zone === "0" ? "no zone" : zone);
 

@@ -119,3 +119,41 @@ def test_equal_refusals_say_until_when_and_of_whom(tmp_path: Path, open_page: Op
     assert len(named) > len(rows)
     assert all(any(name in row for row in rows) for name in named), rows
     assert any(" – " in row.partition("\t")[0] for row in rows)
+
+
+LONG = MANIFESTS.replace(
+    "karpenter.azure.com/sku-family, operator: In, values: [D]",
+    "node.kubernetes.io/instance-type, operator: In, values: [Standard_NC24ads_A100_v4]",
+)
+LONG = LONG.replace("{name: web}", f"{{name: {'w' * 63}}}")
+BESIDE = """[...document.querySelectorAll('svg.lanes text.name')].map(one => {
+    const bars = one.ownerSVGElement.querySelector('rect.hit').getBoundingClientRect(), name = one.getBoundingClientRect();
+    const below = [...one.ownerSVGElement.querySelectorAll('rect.part')]
+      .some(bar => Math.abs(bar.getBoundingClientRect().top - name.top) < 8);
+    return [one.textContent, Math.round(name.right - (below ? bars.left : bars.right))] })"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_bar_covers_the_name_of_a_lane(width: int, tmp_path: Path, open_page: Open) -> None:
+    (tmp_path / "pools.yaml").write_text(LONG, encoding="utf-8")
+    assert main(["simulate", str(tmp_path / "pools.yaml"), "--html", str(tmp_path / "page.html")]) == 0
+    page = open_page(tmp_path / "page.html", width=width)
+    names = figures(page.tab, BESIDE)
+    assert len(names) == 2
+    assert [name for name, over in names if over > 0 or "…" not in name] == []
+    assert page.tab.locator("svg.lanes text.name.claim").inner_html().endswith(" spot")
+
+
+def test_a_chart_is_printed_in_its_proportions(made: Made, open_page: Open) -> None:
+    page = open_page(made("replaced"))
+    page.tab.emulate_media(media="print")
+    page.tab.set_viewport_size({"width": 700, "height": 900})
+    charts = figures(
+        page.tab,
+        """[...document.querySelectorAll('svg[viewBox]')].map(one => {
+        const [, , width, height] = one.getAttribute('viewBox').split(' ').map(Number), box = one.getBoundingClientRect();
+        return [box.width / box.height, width / height] })""",
+    )
+    assert charts
+    for printed, drawn in charts:
+        assert printed == pytest.approx(drawn, rel=0.01)

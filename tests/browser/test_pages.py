@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from harness.__main__ import main
 from harness.reports.picture.world import world_page
+from harness.trace.prices import HOURS_OF_A_MONTH, monthly
 from tests.browser.conftest import Opened, figures
 from tests.browser.pages import CASES
 
@@ -188,8 +190,6 @@ def test_a_page_prints_in_light_colours(made: Made, open_page: Open) -> None:
 
 
 def test_every_case_of_a_run_leads_to_its_picture(tmp_path: Path, open_page: Open) -> None:
-    from harness.__main__ import main
-
     assert main(["run", "scenarios/capacity/refusals.yaml", "--html", str(tmp_path / "run.html")]) == 0
     page = open_page(tmp_path / "run.html")
     page.tab.fill("input[type=search]", "quota of a family")
@@ -225,8 +225,6 @@ def test_an_upgrade_shows_what_differs_first(upgrade: Path, open_page: Open) -> 
 
 @pytest.fixture
 def upgrade(tmp_path: Path) -> Path:
-    from harness.__main__ import main
-
     text = (
         Path("docs/how-to/upgrade.md")
         .read_text(encoding="utf-8")
@@ -272,5 +270,76 @@ def test_what_is_paid_in_all_has_its_exact_span_and_says_where_a_price_is_unknow
     page = open_page(tmp_path / "page.html")
     answers, cost = (page.tab.locator(part).inner_text() for part in ("#short", "#cost"))
     assert "unknown price per hour at the end" in answers
+    assert "per month" not in answers
     assert "at least 0.5664 USD over 2h57s" in answers
     assert "at least 0.5664 USD in all over 2h57s of virtual time" in cost
+
+
+def test_what_it_costs_in_a_month_and_who_goes_first_and_last_stand_at_the_top(tmp_path: Path, open_page: Open) -> None:
+    header = {"release": "1.14.0", "kubernetes": "1.34.0", "region": "eastus", "mode": "aksscriptless"}
+    times = {"a": 130.0, "b": 130.0, "c": 130.0, "d": 130.0, "e": 4000.0, "f": 90000.0}
+    decisions: list[dict[str, Any]] = [
+        {
+            "fact": "disruption",
+            "t": t,
+            "decision": "delete",
+            "reason": "Empty",
+            "nodes": [{"node": name, "claim": name}],
+            "savings": 0.1,
+        }
+        for name, t in times.items()
+    ]
+    decisions[-1]["reason"] = "Drifted"
+    taken_back = {
+        **decisions[-1],
+        "t": 90001.0,
+        "nodes": [{"node": "g", "claim": "g"}],
+        "problem": "its replacement failed",
+    }
+    cost = {"fact": "cost", "t": 90010.0, "price": 8.185378, "machines": 23}
+    (tmp_path / "page.html").write_text(world_page([header, *decisions, taken_back, cost]), encoding="utf-8")
+    answers = open_page(tmp_path / "page.html").tab.locator("#short").inner_text()
+    assert f"{monthly(8.185378)} USD per month of {HOURS_OF_A_MONTH} hours" in answers
+    assert "first at 2m10s: a, b, c and 1 more (delete for Empty)" in answers
+    assert "last at 1d1h: f (delete for Drifted)" in answers
+
+
+def test_a_node_names_the_workloads_of_its_pods(tmp_path: Path, open_page: Open) -> None:
+    """A DaemonSet's last word may look like the random letters of a ReplicaSet."""
+    manifests = Path("docs/examples/nodepools")
+    (tmp_path / "agents.yaml").write_text(AGENTS, encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert main(["simulate", str(manifests), str(tmp_path / "agents.yaml"), "--html", str(page)]) == 0
+    assert open_page(page).tab.locator(".card .pod").all_inner_texts() == ["node-exporter", "web ×2"]
+
+
+AGENTS = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: node-exporter}
+spec:
+  selector: {matchLabels: {app: a}}
+  template: {metadata: {labels: {app: a}}, spec: {tolerations: [{operator: Exists}], containers: [{name: c, image: c}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: w}}
+  template: {metadata: {labels: {app: w}}, spec: {containers: [{name: c, image: c}]}}
+"""
+
+
+def test_paper_says_what_is_not_on_it(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "page.html"
+    replicas = AGENTS.replace("replicas: 2", "replicas: 40").replace(
+        "app: w}}, spec: {", "app: w}}, spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+        "[{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: w}}}]}}, "
+    )  # fmt: skip
+    (tmp_path / "agents.yaml").write_text(replicas, encoding="utf-8")
+    assert main(["simulate", "docs/examples/nodepools", str(tmp_path / "agents.yaml"), "--html", str(path)]) == 0
+    page = open_page(path)
+    hidden = page.tab.locator(".more:visible").all_inner_texts()
+    page.tab.emulate_media(media="print")
+    assert page.tab.locator(".more:visible").all_inner_texts() == hidden
