@@ -1,0 +1,45 @@
+"""What a command says names files as they are seen from where it runs, however they were given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import call
+from tests.cli.test_pages import CLASS, POD, POOL, SCENARIO, page
+
+
+@pytest.fixture
+def files(here: Path) -> Path:
+    (here / "tests").mkdir()
+    (here / "tests" / "bad.yaml").write_text(SCENARIO.replace("bound: 1", "bound: 2"), encoding="utf-8")
+    (here / "all.yaml").write_text(f"{POD}---{CLASS}---{POOL}", encoding="utf-8")
+    return here
+
+
+@pytest.mark.parametrize("scenarios", ["tests/bad.yaml", "tests", "."])
+def test_a_run_shows_nothing_of_the_machine(files: Path, scenarios: str, capsys: pytest.CaptureFixture[str]) -> None:
+    reports = ("--html", str(files / "page.html"), f"--junit={files / 'report.xml'}", "--markdown", str(files / "a.md"))
+    code, out, err = call(capsys, "run", str(files / scenarios), *reports)
+    assert code == 1
+    assert out.startswith("FAILED tests/bad.yaml::")
+    assert "harness watch tests/bad.yaml" in out
+    written = [(files / name).read_text(encoding="utf-8") for name in ("page.html", "report.xml", "a.md")]
+    assert [text for text in (out, err, *written) if str(files) in text] == []
+    assert all("tests/bad.yaml" in text for text in written)
+
+
+def test_the_command_on_a_page_can_be_run_by_somebody_else(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "simulate", str(files / "all.yaml"), "--html", str(files / "page.html"))[0] == 0
+    header = page(files / "page.html")["world"]["header"]
+    assert header["command"] == "harness simulate all.yaml --html page.html"
+
+
+def test_a_path_from_elsewhere_stays_and_one_like_an_option_is_none(
+    files: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path_factory.mktemp("other") / "none.yaml"
+    assert str(other) in call(capsys, "validate", str(other))[2]
+    (files / "-v.yaml").write_text(POD, encoding="utf-8")
+    assert call(capsys, "validate", str(files / "-v.yaml"))[:2] == (0, "provider 1.14.0: 1 object, nothing refused\n")
