@@ -15,7 +15,7 @@ from harness.explain.sizes.shortages import quota_text
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.nominations import NOMINATED, nominated_node
 from harness.karpenter.validation.rejections import RejectionLayer
-from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
+from harness.kube.api.objects import condition, controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_identity, taint_text, untolerated
 from harness.world import World
@@ -27,7 +27,10 @@ _STAGES = ("Launched", "Registered", "Initialized")
 
 
 def nominations(world: World) -> dict[tuple[str, str], str]:
-    """Namespace and name of a pod → where Karpenter last wanted it: `nodeclaim/NAME` or `node/NAME`."""
+    """Return where Karpenter last wanted each pod, by its namespace and name: `nodeclaim/NAME` or `node/NAME`.
+
+    Pods of one controller may have been exchanged since: kube-scheduler binds the first that fits.
+    """
     targets: dict[tuple[str, str], str] = {}
     for event in world.events:
         pod = (event.object.namespace, event.object.name)
@@ -37,7 +40,37 @@ def nominations(world: World) -> dict[tuple[str, str], str]:
             targets[pod] = "/".join(nominated_node(event.message))
         elif event.reason == "FailedScheduling" and event.source == "karpenter":
             targets.pop(pod, None)
+    return _exchanged(world, targets)
+
+
+def _exchanged(world: World, targets: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Return the targets where a pod whose Node another pod of its controller took has that pod's target instead."""
+    elsewhere: dict[
+        tuple[str, str], list[str]
+    ] = {}  # by controller and Node: targets of pods that were bound, but not there
+    waiting: dict[tuple[str, str], str] = {}
+    for pod in world.list("Pod"):
+        key, node = (namespace_of(pod), name_of(pod)), str(spec_of(pod).get("nodeName") or "")
+        controller, target = controller_of(pod), targets.get(key)
+        if controller is None or target is None:
+            continue
+        if not node:
+            waiting[key] = controller["uid"]
+        elif _node_of(world, target) != node:
+            elsewhere.setdefault((controller["uid"], node), []).append(target)
+    for key, controller_uid in waiting.items() if elsewhere else ():
+        while left := elsewhere.get((controller_uid, _node_of(world, targets[key]))):
+            targets[key] = left.pop()
     return targets
+
+
+def _node_of(world: World, target: str) -> str:
+    """Return the name of a target's Node, empty while there is none."""
+    kind, _, name = target.partition("/")
+    if kind == "node":
+        return name
+    claim = world.get("NodeClaim", name)
+    return "" if claim is None else str(status_of(claim).get("nodeName") or "")
 
 
 def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
