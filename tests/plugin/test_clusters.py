@@ -15,7 +15,7 @@ from harness.clusters.client.connection import ClusterLost
 from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.errors import ClusterFailed
 from harness.karpenter.releases import DEFAULT_RELEASE
-from harness.pytest_plugin.clusters import ClusterRunners, MemoryRehearsal
+from harness.pytest_plugin.clusters import ClusterRunners, MemoryRehearsal, first_difference
 from harness.pytest_plugin.selection import Groups
 from harness.scenario.language.files import load
 from harness.scenario.language.models.header import Seeds
@@ -268,3 +268,16 @@ def test_what_died_is_told_at_length_once(
         "https://127.0.0.1:1 does not answer: refused; cluster kind is lost since old.yaml::a pod gets a Node[1.6.5]"
     )
     assert told == [str(lost), f"{again}, which tells what died", str(lost), "not lost\nlong"]
+
+
+def test_an_outcome_that_chance_may_come_to_is_no_difference():
+    expected, real = {"Pod": {"per Node": [2, 4]}}, {"Pod": {"per Node": [3, 3]}}
+    assert first_difference(expected, real, [{"Pod": {"per Node": [1, 5]}}, real]) is None
+    assert first_difference(expected, real, [{"Pod": {"per Node": [1, 5]}}]) == ("Pod[per Node]", [2, 4], [3, 3])
+    assert first_difference(expected, real, ()) == ("Pod[per Node]", [2, 4], [3, 3])
+
+
+def test_nothing_is_drawn_where_nothing_differs():
+    draws = iter([{"Pod": {}}])
+    assert first_difference({"Pod": {"web": "Node 1"}}, {"Pod": {"web": "Node 1"}}, draws) is None
+    assert next(draws) == {"Pod": {}}

@@ -15,9 +15,9 @@ from harness.kube.api.labels import ZONE
 if TYPE_CHECKING:
     from harness.world.facts import Facts
 
-__all__ = ["Draws"]
+__all__ = ["MOST_DRAWS", "Draws"]
 
-_MOST = 16
+MOST_DRAWS = 16
 """So many more runs are tried; of three of four zones one is missed once in a hundred cases."""
 
 Outcome = tuple["Facts", Mapping[str, str]]
@@ -55,7 +55,7 @@ class Draws:
     def _drawn(self) -> Iterator[Outcome]:
         """The runs, made as far as somebody looks at them."""
         yield from self._runs
-        while len(self._runs) <= _MOST:
+        while len(self._runs) <= MOST_DRAWS:
             self._runs.append(self._again(len(self._runs)))
             yield self._runs[-1]
 
