@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 from harness.engine.rng import Rng
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -13,17 +15,22 @@ _MAX_BASE = 63 - 5
 class Ids:
     """uids, `generateName` suffixes and request ids of one world."""
 
-    __slots__ = ("_count", "_names", "_prefix")
+    __slots__ = ("_counts", "_names", "_seed")
 
     def __init__(self, rng: Rng) -> None:
         self._names = rng.stream("names")
-        self._prefix = f"{rng.seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
-        self._count = 0
+        self._seed = rng.seed
+        self._counts: dict[str, int] = {}
 
-    def uid(self) -> str:
-        """The next uid, in the form of a UUID."""
-        self._count += 1
-        return f"{self._prefix}{self._count:012x}"
+    def uid(self, subject: str) -> str:
+        """Return the uid of the next object that is made under this subject (its kind, namespace and asked name).
+
+        Uids are random, and their order decides: Karpenter and Kubernetes break ties by it. Those of one subject do not
+        depend on what else is made, so that two worlds that differ in one object toss alike for all others.
+        """
+        count = self._counts[subject] = self._counts.get(subject, 0) + 1
+        digits = blake2b(f"{self._seed}/{subject}/{count}".encode(), digest_size=15).hexdigest()
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[12:15]}-8{digits[15:18]}-{digits[18:]}"
 
     def suffix(self) -> str:
         """Five characters as `generateName` appends them."""

@@ -6,7 +6,6 @@ getIndirectlyRelatedPods).
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -79,10 +78,10 @@ def _compare(a: _Ranked, b: _Ranked) -> int:
     if a.standing != b.standing:
         return -1 if a.standing < b.standing else 1
     if a.ready != b.ready:
-        return a.ready_doublings - b.ready_doublings or _drawn(a) - _drawn(b)
+        return a.ready_doublings - b.ready_doublings or _by_uid(a, b)
     if a.restarts != b.restarts:
         return -1 if a.restarts > b.restarts else 1
-    return a.age_doublings - b.age_doublings or _drawn(a) - _drawn(b)
+    return a.age_doublings - b.age_doublings or _by_uid(a, b)
 
 
 def _doublings(since: str, now: datetime) -> int:
@@ -93,13 +92,9 @@ def _doublings(since: str, now: datetime) -> int:
     return passed.bit_length() - 1 if passed > 0 else -1
 
 
-def _drawn(ranked: _Ranked) -> int:
-    """Return the rank that stands for the pod's uid, by which upstream draws lots (where all is equal, by the order of
-    a map).
-
-    The uids of our worlds count up, so that their checksums are compared.
-    """
-    return zlib.crc32(uid_of(ranked.pod).encode())
+def _by_uid(a: _Ranked, b: _Ranked) -> int:
+    """Return a negative number where the uid of `a` is the smaller one: how upstream draws lots, since uids are random."""
+    return -1 if uid_of(a.pod) < uid_of(b.pod) else 1
 
 
 def _restarts(pod: Object) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from uuid import RFC_4122, UUID
 
 import pytest
 
@@ -200,10 +201,25 @@ def test_the_same_seed_draws_the_same():
         ids = Ids(rng)
         values = list(range(20))
         rng.shuffle("x", values)
-        return [ids.generate_name("p-"), ids.generate_name("p-"), ids.uid(), values]
+        return [ids.generate_name("p-"), ids.generate_name("p-"), ids.uid("Pod/default/p-"), values]
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
+
+
+def test_uids_are_random_uuids_in_no_order():
+    ids = Ids(Rng(3))
+    uids = [ids.uid("Pod/default/p-") for _ in range(100)]
+    assert len(set(uids)) == 100
+    assert uids != sorted(uids)
+    assert all((UUID(uid).version, UUID(uid).variant, str(UUID(uid))) == (4, RFC_4122, uid) for uid in uids)
+
+
+def test_what_else_is_made_does_not_change_the_uids_of_a_subject():
+    """Two worlds that differ in one workload break the ties of all others alike."""
+    alone, beside = Ids(Rng(3)), Ids(Rng(3))
+    uids = [alone.uid("Pod/default/web-") for _ in range(3)]
+    assert [(beside.uid("Pod/default/other-"), beside.uid("Pod/default/web-"))[1] for _ in range(3)] == uids
 
 
 def test_streams_do_not_disturb_each_other():

@@ -12,7 +12,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from harness.clusters.memory.controllers.replica_sets import ReplicaSets
-from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of
+from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of, uid_of
 from harness.kube.workloads.plans import Plan
 from harness.kube.workloads.replica_sets import replica_set
 from harness.testing import pod
@@ -185,27 +185,29 @@ def test_a_cluster_counts_the_pods_of_all_replica_sets_with_the_same_controller(
 ) -> None:
     stateful = {**owned("rollout", None, 0), "kind": "StatefulSet"}
     controller = cluster.admin.create(stateful) if controlled else None
-    stays: list[set[str]] = []
-    for crowded in ("a", "b"):
+    for crowded, alone in (("a", "b"), ("b", "a")):
         for node in ("a", "b"):
             cluster.admin.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{node}-{crowded}"}})
         ours, beside = f"web-{crowded}", f"old-{crowded}"
         cluster.admin.create(owned(ours, controller, 2))
         cluster.admin.create(owned(beside, controller, 3))
         cluster.settle()
-        pods = {
-            app: [name_of(each) for each in cluster.view.list("Pod", labels={"app": app})] for app in (ours, beside)
-        }
-        for name, node in zip(pods[ours], ("a", "b"), strict=True):
-            cluster.admin.bind(name, "default", f"{node}-{crowded}")
-        for name in pods[beside]:
-            cluster.admin.bind(name, "default", f"{crowded}-{crowded}")
+        pods = dict(zip(("a", "b"), cluster.view.list("Pod", labels={"app": ours}), strict=True))
+        for node, pod_there in pods.items():
+            cluster.admin.bind(name_of(pod_there), "default", f"{node}-{crowded}")
+        for pod_beside in cluster.view.list("Pod", labels={"app": beside}):
+            cluster.admin.bind(name_of(pod_beside), "default", f"{crowded}-{crowded}")
         cluster.settle()
         cluster.admin.scale("ReplicaSet", ours, "default", 1)
         cluster.settle()
-        left = cluster.view.list("Pod", labels={"app": ours})
-        stays.append({spec_of(each)["nodeName"][0] for each in left if not metadata_of(each).get("deletionTimestamp")})
-    assert (stays == [{"b"}, {"a"}]) is controlled  # where nobody controls them, the crowd beside makes no difference
+        left = [
+            spec_of(pod_left)["nodeName"]
+            for pod_left in cluster.view.list("Pod", labels={"app": ours})
+            if not metadata_of(pod_left).get("deletionTimestamp")
+        ]
+        # where nobody controls them, the crowd beside makes no difference, and the pod with the smaller uid goes
+        stays = alone if controlled else max(pods, key=lambda node: uid_of(pods[node]))
+        assert left == [f"{stays}-{crowded}"]
 
 
 def test_pods_that_end_already_are_not_deleted_again() -> None:
@@ -226,13 +228,13 @@ def test_of_pods_that_are_about_as_long_ready_or_as_old_any_may_go(
     found: set[str] = set()
     meta = {"name": "web", "uid": "web"}
     owner = {"kind": "ReplicaSet", "metadata": meta, "spec": {"replicas": 1}}
-    for number in range(20):
+    for uids in ("ab", "ba"):
         first, second = (
             pod_on("older", "a", hours=older, ready=ready),
             pod_on("younger", "b", hours=younger, ready=ready),
         )
-        for made in (first, second):
-            made["metadata"]["uid"] += f"-{number}"
+        for made, uid in zip((first, second), uids, strict=True):
+            made["metadata"]["uid"] = uid
         (going,) = replica_set(owner, [first, second], (), NOW).delete
         assert replica_set(owner, [second, first], (), NOW).delete == (going,)
         found.add(going["metadata"]["name"])

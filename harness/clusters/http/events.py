@@ -69,7 +69,8 @@ class ClientEvents:
         if (namespace, name) in self._found:
             raise already_exists(kind, name)
         created = self._clock.timestamp()
-        meta |= {"name": name, "namespace": namespace, "uid": self._ids.uid(), "creationTimestamp": created}
+        uid = self._ids.uid(f"Event/{namespace}")
+        meta |= {"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": created}
         return self._keep({**event, "metadata": meta}, kind)
 
     def patch(self, kind: Kind, namespace: str, name: str, patch: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ class Store(Objects):
         request = Request("create", identity, kind, key, "", new, None)
         new = self._admit(request, taken)
         meta = new["metadata"]
-        meta["uid"] = self._ids.uid()
+        meta["uid"] = self._ids.uid(f"{kind.kind}/{namespace}/{request.asked_name}")
         if kind.kind == "Job":
             new = with_generated_selector(new)
         meta["creationTimestamp"] = self.clock.timestamp()
