@@ -8,7 +8,7 @@ import pytest
 
 from harness.kube.api.objects import condition_is, finalizers_of, labels_of, name_of, status_of, uid_of
 from harness.testing import node
-from tests.memory_cluster.conftest import Cluster
+from tests.memory_cluster.conftest import Cluster, memory_cluster
 
 Object = dict[str, Any]
 
@@ -171,3 +171,51 @@ def test_what_a_job_may_not_say(cluster: Cluster, spec: Object, cause: str) -> N
     with pytest.raises(Exception, match="is invalid") as refused:
         cluster.admin.create(job(**spec))
     assert str(refused.value) == f'Job.batch "j" is invalid: {cause}'
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "active"),
+    [
+        ("1.33.9", None),
+        ("1.34.9", None),
+        ("1.34.10", 1),
+        ("1.35.6", None),
+        ("1.35.7", 1),
+        ("1.36.2", None),
+        ("1.36.3", 1),
+        ("1.37.0", 1),
+    ],
+)
+def test_pods_that_are_active_while_the_next_has_to_wait(kubernetes: str, active: int | None) -> None:
+    """Older ones return 0 for them (pkg/controller/job/job_controller.go, manageJob)."""
+    cluster = memory_cluster(kubernetes)
+    cluster.admin.create(job(completions=2, parallelism=2, backoffLimit=6))
+    cluster.settle()
+    fail_one(cluster)
+    assert (status(cluster).get("active"), status(cluster)["failed"]) == (active, 1)
+    cluster.settle()
+    assert status(cluster)["active"] == 2
+
+
+def fail_one(cluster: Cluster) -> None:
+    """Let a pod fail, and a little time pass, less than until the next one."""
+    pod = cluster.view.list("Pod")[0]
+    patch = {"status": {"phase": "Failed"}}
+    cluster.admin.patch("Pod", name_of(pod), patch, namespace="default", subresource="status")
+    cluster.advance(5)
+
+
+@pytest.mark.parametrize(("kubernetes", "failed"), [("1.36.2", None), ("1.36.3", 1)])
+def test_a_failure_beside_a_ready_pod_is_counted_late(kubernetes: str, failed: int | None) -> None:
+    """Of an older control plane the API server refuses the status: it cannot set more ready pods than active."""
+    cluster = memory_cluster(kubernetes)
+    cluster.admin.create(job(completions=2, parallelism=2, backoffLimit=6))
+    cluster.settle()
+    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    other = name_of(cluster.view.list("Pod")[1])
+    cluster.admin.patch("Pod", other, ready, namespace="default", subresource="status")
+    cluster.settle()
+    fail_one(cluster)
+    assert (status(cluster)["active"], status(cluster).get("failed")) == (1 if failed else 2, failed)
+    cluster.settle()
+    assert (status(cluster)["active"], status(cluster)["failed"]) == (2, 1)

@@ -6,6 +6,7 @@ Source: kubernetes pkg/controller/job/job_controller.go, pkg/controller/ttlafter
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from harness.clusters.memory.controllers.adoption import Adoption, may_be_claimed
@@ -28,6 +29,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ignoring
+from harness.kube.api.versions import Version
 from harness.kube.scheduling.pods import is_active
 from harness.kube.workloads.job_conditions import finished_condition
 from harness.kube.workloads.job_failures import Backoff
@@ -38,6 +40,11 @@ __all__ = ["Jobs"]
 
 _BATCH = SECOND  # changes of pods are looked at together (SyncJobBatchPeriod)
 _FORGETS_START = (1, 36)
+_KEEPS_ACTIVE: Mapping[tuple[int, int], Version] = {
+    line.line: line for line in (Version(1, 34, 10), Version(1, 35, 7), Version(1, 36, 3))
+}
+"""From which patch of a line on `active` holds while the next pod has to wait (manageJob; read in 1.34.9, 1.34.10, 1.35.6, 1.36.2 and
+1.36.3; 1.35.7 is of the same day). Later lines have it, earlier ones never got it."""
 _OWN = "kubernetes.io/job-controller"
 
 _Key = tuple[str, str]
@@ -123,6 +130,12 @@ class Jobs:
         forgets = tools.version().reaches(_FORGETS_START)
         backoff, now = self._failures.get(key, Backoff()), tools.clock.datetime()
         plan = plan_job(job, tools.controlled(job, "Pod"), backoff, now, forgets_start=forgets)
+        if plan.wait is not None and _forgets_active(tools.version()):
+            if plan.status[
+                "ready"
+            ]:  # "cannot set more ready pods than active": nothing is written until a pod may come
+                return Result(plan.wait)
+            plan = replace(plan, status={**plan.status, "active": None})
         refused = tools.create(job, plan.create)
         for pod in plan.retire:
             self._release(pod)
@@ -177,3 +190,8 @@ class Jobs:
         patch: dict[str, Any] = {"metadata": {"finalizers": finalizers_without(pod, FINALIZER)}}
         with ignoring(404, 409):
             self._tools.writer.patch("Pod", name_of(pod), patch, namespace=namespace_of(pod))
+
+
+def _forgets_active(version: Version) -> bool:
+    """Return whether a control plane counts no active pod while the next one has to wait after a failure."""
+    return version < _KEEPS_ACTIVE.get(version.line, max(_KEEPS_ACTIVE.values()))
