@@ -7,6 +7,7 @@
 #                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make terraform-client what `make test-clients` needs for Terraform: compiles the provider azapi, which takes minutes (HARNESS_TERRAFORM=COMMAND
 #                     takes another Terraform or OpenTofu, HARNESS_TERRAFORM_PROVIDERS=FOLDER another provider)
+# make cloud-provider-client the same for Kubernetes' cloud provider: compiles a program with its modules, which takes minutes
 # make stories        workloads of all kinds, told on the real kube-controller-manager and in memory (CASES=50 SEED=1; KUBEBUILDER_ASSETS; RECORD=1
 #                     keeps what the real one did for make test; ARGS=--shrink looks for the shortest story that differs)
 # make test-real      the simulated loop beside the real controller (HARNESS_KARPENTER names its binary) on one scenario after the other, and
@@ -93,7 +94,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters stories test-clients terraform-client clean-clusters conformance upgrades migrations properties golden record-labels mutations mutants fuzz bench schema site test-browser test-editors picture picture-check readme-picture playground wheel requirements clean
+.PHONY: scenarios test lint types unit test-clusters stories test-clients terraform-client cloud-provider-client clean-clusters conformance upgrades migrations properties golden record-labels mutations mutants fuzz bench schema site test-browser test-editors picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -148,6 +149,11 @@ terraform-client: $(CLIENTS)/terraform/terraform-provider-azapi
 $(CLIENTS)/terraform/terraform-provider-azapi: $(CLIENTS)/terraform/.installed
 	folder=$$(go mod download -json $(AZAPI) | $(RUN) -c 'import json, sys; print(json.load(sys.stdin)["Dir"])') && \
 	go build -C "$$folder" -mod=readonly -ldflags "-s -w" -o "$(abspath $@)" .
+
+cloud-provider-client: $(CLIENTS)/cloud_provider/cloud-provider
+$(CLIENTS)/cloud_provider/cloud-provider: $(wildcard tests/clients/cloud_provider/*)
+	@mkdir -p $(@D)
+	go build -C tests/clients/cloud_provider -mod=readonly -ldflags "-s -w" -o "$(abspath $@)" .
 
 test-real: $(CORE)
 	$(RUN) -m pytest $(if $(SMOKE),$(REAL_SMOKE),$(REAL_SCENARIOS)) --karpenter simulated,real -n $(WORKERS) -q $(if $(REPORT),--junitxml=$(REPORT)) $(ARGS)

@@ -23,7 +23,7 @@ from tests.clients import coverage, terraform_plans
 
 ROOT = Path(__file__).parents[2]
 STATES = ("works", "wrong", "missing", "left out")
-JAVA = "Java SDK"
+JAVA, CLOUD_PROVIDER = "Java SDK", "cloud-provider-azure"
 
 
 @contextmanager
@@ -102,6 +102,9 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     yield JAVA, java_command(venv / "java" / "jars")
     program = ROOT / "tests" / "clients" / "go"
     yield "Go SDK", ["go", "-C", str(program), "run", "."] if shutil.which("go") else "Go is not in PATH"
+    binary = venv / "cloud_provider" / "cloud-provider"
+    compiled = "is not there: make cloud-provider-client compiles it"
+    yield CLOUD_PROVIDER, [str(binary)] if binary.exists() else f"{binary} {compiled}"
     plans = [sys.executable, "-m", "tests.clients.terraform_plans", str(folder / "terraform")]
     needed = terraform_plans.needed(os.environ, venv / "terraform")
     yield terraform_plans.CLIENT, needed if isinstance(needed, str) else [*plans, *needed]

@@ -20,6 +20,7 @@ CLIENTS = (
     "JavaScript SDKs",
     "Java SDK",
     "Go SDK",
+    "cloud-provider-azure",
     "Terraform azapi",
 )
 SOME = 12

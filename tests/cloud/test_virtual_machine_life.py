@@ -216,6 +216,29 @@ def test_put_on_an_existing_vm_may_not_move_it(change: dict[str, str], name: str
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_disk_is_attached_by_a_body_that_names_nothing_else(method: str) -> None:
+    """So does Kubernetes' cloud provider, by PUT, to Spot VMs in a zone as well."""
+    driver = Driver()
+    driver.put_vm("aks-a", zone="2", priority="Spot")
+    driver.cloud.advance(10)
+    disk = driver.path("Microsoft.Compute/disks", "data")
+    creation = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
+    assert driver.call("PUT", disk, {"location": "eastus", "zones": ["2"], "properties": creation}).status == 202
+    driver.cloud.advance(10)
+    before = driver.get_vm("aks-a").body
+    attached = {"lun": 3, "name": "data", "createOption": "Attach", "managedDisk": {"id": disk}}
+    body = {"location": "eastus", "properties": {"storageProfile": {"dataDisks": [attached]}}}
+    assert driver.call(method, driver.vm_path("aks-a"), body).status == 200
+    driver.cloud.advance(10)
+    after = driver.get_vm("aks-a").body
+    assert before is not None
+    assert after is not None
+    assert [item["lun"] for item in after["properties"]["storageProfile"].pop("dataDisks")] == [3]
+    before["properties"]["storageProfile"].pop("dataDisks")
+    assert {**before, "etag": None} == {**after, "etag": None}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_resize_moves_quota_and_starts_the_vm_again(method: str) -> None:
     driver = Driver(azure={"quota": {"cores": 4}})
     driver.put_vm("aks-a", zone="1")

@@ -197,6 +197,10 @@ def test_authorities(client: Client) -> None:
     assert answer.body["expires_in"] > 0
     config = client.call("GET", "/some-tenant/v2.0/.well-known/openid-configuration", token=None).body
     assert config["token_endpoint"] == f"{client.origin}/some-tenant/oauth2/v2.0/token"
+    keys = urlsplit(config["jwks_uri"])  # which msal-common demands (OpenIdConfigResponse)
+    assert f"{keys.scheme}://{keys.netloc}" == client.origin
+    answer = client.call("GET", keys.path, token=None)
+    assert (answer.status, list(answer.body)) == (200, ["keys"])
     found = client.call(
         "GET", "/common/discovery/instance?authorization_endpoint=https://h/tid/oauth2/v2.0/authorize", token=None
     )

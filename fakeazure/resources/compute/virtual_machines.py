@@ -195,12 +195,16 @@ def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple
 
 def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
     """PUT on a VM that exists: its place and priority may not change."""
-    old = state.found(id_).document
-    _same_place(old, list(texts(body, "zones")), text(section(body, "properties"), "priority"))
+    _same_place(state.found(id_).document, body)
     return _change(state, request, id_, body)
 
 
-def _same_place(old: Mapping[str, Any], zones: list[str], priority: str) -> None:
+def _same_place(old: Mapping[str, Any], body: Mapping[str, Any]) -> None:
+    """Refuse other zones and another priority. What a body leaves out stays, as for the PUT by which Kubernetes' cloud provider attaches
+    a disk: location and data disks alone (cloud-provider-azure pkg/provider/azure_controller_standard.go).
+    """
+    zones = list(texts(body, "zones")) if body.get("zones") is not None else list(old.get("zones") or ())
+    priority = text(section(body, "properties"), "priority", old["properties"]["priority"])
     for name, before, after in (
         ("zones", list(old.get("zones") or ()), zones),
         ("priority", old["properties"]["priority"], _PRIORITIES.get(priority.lower(), "Regular")),
@@ -213,12 +217,7 @@ def _patch(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
     old, body = state.found(id_).document, body_of(request)
     check_etag(request, old)
-    properties = section(body, "properties")
-    _same_place(
-        old,
-        list(texts(body, "zones")) if "zones" in body else list(old.get("zones") or ()),
-        text(properties, "priority", old["properties"]["priority"]),
-    )
+    _same_place(old, body)
     return _change(state, request, id_, _with_identities(old, body))
 
 
