@@ -213,6 +213,8 @@ def test_everything_that_the_api_server_takes(here: Path, capsys: pytest.Capture
     pool["metadata"]["annotations"]["note"] = pod["metadata"]["annotations"]["note"] = HOSTILE
     pod["spec"]["containers"][0]["image"] = HOSTILE
     pod["spec"]["tolerations"] = []
+    size = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["Standard_D4s_v5"]}
+    pool["spec"]["template"]["spec"]["requirements"].append(size)  # each size is refused by itself, with the same text
     header = {**HEADER, "scenario": HOSTILE, "description": HOSTILE, "then": [{"pods": {"pending": 7}}]}
     header["given"] = {"azure": {"faults": [{"what": "SkuNotAvailable", "message": HOSTILE, "times": "always"}]}}
     del header["when"]

@@ -131,10 +131,13 @@ def test_lines_are_fitted_to_a_terminal_between_words() -> None:
 
 
 def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "all.yaml").write_text(POD.replace("{team: blue}", "{karpenter.azure.com/sku-cpu: '2'}"))
+    (here / "all.yaml").write_text(
+        POD.replace("{team: blue}", "{karpenter.azure.com/sku-cpu: '2', karpenter.azure.com/sku-family: E}")
+    )
     fault = ("--fault", "SkuNotAvailable,times=always")
     refused = as_json(capsys, "simulate", "all.yaml", *fault)["refused_by_azure"]
     sizes = {one["size"] for one in refused}
+    assert len(sizes) > 10
     _, out, _ = call(capsys, "simulate", "all.yaml", *fault)
     (line,) = [line for line in out.splitlines() if line.startswith("Azure refused")]
     assert line.startswith(f"Azure refused {len(refused)} requests with SkuNotAvailable for {len(sizes)} sizes: Stan")

@@ -14,7 +14,7 @@ from fakeazure.arm.versions import check_version
 from fakeazure.guids import guid_of
 from fakeazure.resources.deployments.template_expressions import evaluate
 from fakeazure.routing import router
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, parsed
 
 REASONS: Mapping[str, str] = {
     "fakeazure/arm/routes.py:_about": "patterns of the routing table",
@@ -33,7 +33,7 @@ REASONS: Mapping[str, str] = {
 def caches() -> Iterator[tuple[str, ast.expr]]:
     """Decorators of functools on functions with parameters, and calls of `lru_cache`, by place."""
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             place = path.relative_to(ROOT).as_posix()
             if isinstance(node, ast.FunctionDef) and (node.args.args or node.args.kwonlyargs):
                 for decorator in node.decorator_list:

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, parsed
 
 SOURCES = {"random", "secrets", "time", "uuid"}  # modules that must not be imported
 CALLS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today"), ("os", "urandom")}
@@ -48,13 +48,13 @@ def test_time_and_randomness_are_injected() -> None:
     for path in modules():
         name = str(path.relative_to(ROOT))
         allowed, _ = EXEMPT.get(name, (set(), ""))
-        reads[name] = used(ast.parse(path.read_text())) - allowed
+        reads[name] = used(parsed(path)) - allowed
     assert {name: found for name, found in reads.items() if found} == {}
 
 
 @pytest.mark.parametrize("name", EXEMPT)
 def test_exemptions_are_needed(name: str) -> None:
-    assert used(ast.parse((ROOT / name).read_text())) == EXEMPT[name][0]
+    assert used(parsed(ROOT / name)) == EXEMPT[name][0]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.project.tree import PACKAGES, ROOT, modules
+from tests.project.tree import PACKAGES, ROOT, modules, parsed
 
 
 def declared(tree: ast.Module) -> list[str] | None:
@@ -48,7 +48,7 @@ def bound(tree: ast.Module) -> set[str]:
 
 def test_all_names_exist_once() -> None:
     for path in modules():
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         names = declared(tree) or []
         assert len(names) == len(set(names)), path
         lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
@@ -59,7 +59,7 @@ def test_no_private_name_crosses_a_module() -> None:
     crossing = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.module}.{alias.name}"
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in PACKAGES
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.startswith("__")

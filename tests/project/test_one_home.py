@@ -11,7 +11,7 @@ import pytest
 from harness.karpenter.labels import azure, core
 from harness.karpenter.releases import DEFAULT_RELEASE, GALLERY_SUBSCRIPTION
 from harness.kube.api import labels
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, parsed
 
 HOMES = {"harness/kube/api/labels.py", "harness/karpenter/labels/core.py", "harness/karpenter/labels/azure.py"}
 # beside or below the keys of Karpenter and Azure; what they say of them they say of objects in general
@@ -29,7 +29,7 @@ OF_KUBERNETES = {value for name, value in vars(labels).items() if name.isupper()
 @lru_cache(maxsize=10_000)
 def _texts(path: Path) -> Sequence[tuple[int, str]]:
     """The texts of a module, which is read once for all that is looked for."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = ast.walk(parsed(path))
     return [(node.lineno, node.value) for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, parsed
 
 PRINTS = ("plainlines/__init__.py",)
 WRITES = {
@@ -28,7 +28,7 @@ STREAMS = {"stdout", "stderr", "__stdout__", "__stderr__"}
 
 
 def calls(path: Path) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    return (node for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
 
 
 def is_stream(node: ast.expr) -> bool:

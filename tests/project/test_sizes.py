@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, parsed
 
 MODULE = 350
 FUNCTION = 60
@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def functions(paths: Iterable[Path]) -> Iterator[tuple[Path, Function]]:
     for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, Function):
                 yield path, node
 
@@ -66,11 +66,12 @@ def test_what_is_too_large_is_found(tmp_path: Path) -> None:
     path = tmp_path / "large.py"
     wide = "class A:\n    def go(self, a, b, c, d, e, /, f, g, *, h, i, j=1):\n        ...\n"
     narrow = wide.replace(" h,", "")
-    path.write_text(wide + narrow + "async def run():\n" + "    go()\n" * (FUNCTION - 1))
+    text = wide + narrow + "async def run():\n" + "    go()\n" * (FUNCTION - 1)
+    path.write_text(text)
     assert wide_calls([path]) == {"large.py:2: go": ARGUMENTS + 1}
     assert long_functions([path]) == long_modules([path]) == {}
-    with path.open("a") as file:
-        file.write("    go()\n")
-    assert long_functions([path]) == {"large.py:7: run": FUNCTION + 1}
+    path = tmp_path / "larger.py"
+    path.write_text(text + "    go()\n")
+    assert long_functions([path]) == {"larger.py:7: run": FUNCTION + 1}
     path.write_text("\n" * (MODULE + 1))
     assert long_modules([path]) == {path.as_posix(): MODULE + 1}

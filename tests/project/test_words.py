@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.project.tree import ROOT, modules, tracked
+from tests.project.tree import ROOT, modules, parsed, tracked
 from tests.project.words import empty_names, headless_docstrings
 
 # written so that this file does not contain what it looks for; the last column: files that may
@@ -84,7 +84,7 @@ def words() -> list[Words]:
     """Read every module once."""
     read = []
     for path in modules():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         allowed = _GIVEN if path.is_relative_to(SCENARIO) else frozenset[str]()
         empty, headless = [*empty_names(tree, allowed=allowed)], [*headless_docstrings(tree)]
         read.append(Words(str(path.relative_to(ROOT)), [*_definitions(path, tree)], empty, headless))

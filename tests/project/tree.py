@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +15,12 @@ PACKAGES = ("harness", "fakeazure", "atomicfiles", "lazyrecords", "plainlines")
 def modules() -> list[Path]:
     """Every Python module of the packages."""
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax of a module that stays as it is; it is read once for all tests, none of which changes it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def tracked() -> Iterator[Path]:
