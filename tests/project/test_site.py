@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import harness
 from tests.project.tree import ROOT
 from tools.site import main, site_path, write_site
 
@@ -49,6 +50,11 @@ def test_the_table_of_contents_names_each_page_of_the_documentation() -> None:
         "contributing.md",
         "changelog.md",
     }
+
+
+def test_each_page_says_of_which_version_it_is() -> None:
+    project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    assert project["copyright"] == f"karpenter-azure-harness {harness.__version__}"
 
 
 @pytest.fixture
