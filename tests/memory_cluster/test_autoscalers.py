@@ -223,3 +223,30 @@ def test_a_curve_that_begins_later_scales_from_then_on(seconds: int, expected: i
     facts = told(Step("apply", [workload(), autoscaler()]), load(points), Step("wait", seconds))
     assert facts["pods"] == {" Running": expected}
     assert bool(facts["status"][NAME]["conditions"]) == (expected == 8)
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (None, "nil"),
+        ({}, "&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{},}"),
+        (
+            {
+                "matchLabels": {"queue": "jobs", "env": "prod"},
+                "matchExpressions": [
+                    {"key": "tier", "operator": "In", "values": ["a", "b"]},
+                    {"key": "old", "operator": "DoesNotExist"},
+                ],
+            },
+            "&LabelSelector{MatchLabels:map[string]string{env: prod,queue: jobs,},MatchExpressions:[]LabelSelectorRequirement{"
+            "LabelSelectorRequirement{Key:tier,Operator:In,Values:[a b],},"
+            "LabelSelectorRequirement{Key:old,Operator:DoesNotExist,Values:[],},},}",
+        ),
+    ],
+)
+def test_the_selector_of_an_external_metric_is_printed_as_go_does(selector: Object | None, text: str) -> None:
+    metric = {"name": "queue", **({} if selector is None else {"selector": selector})}
+    queue = {"type": "External", "external": {"metric": metric, "target": {"type": "Value", "value": "1"}}}
+    facts = told(Step("apply", [workload(), autoscaler(queue)]), load("200%"), Step("wait", 60))
+    (message,) = (line for line in facts["status"][NAME]["messages"] if "external metric" in line)
+    assert f"unable to get external metric NAMESPACE/queue/{text}: " in message

@@ -154,9 +154,9 @@ def _unserved(metric: Mapping[str, Any], kind: str, namespace: str) -> _MetricFa
     averaged = (source.get("target") or {}).get("averageValue") is not None
     reason = f"FailedGet{kind}Metric"
     if kind == "External":
-        message = (
-            f"unable to get external metric {namespace}/{name}/nil: {_NO_EXTERNAL} (get {name}.external.metrics.k8s.io)"
-        )
+        selector = _selector_text((source.get("metric") or {}).get("selector"))
+        external = f"{namespace}/{name}/{selector}"
+        message = f"unable to get external metric {external}: {_NO_EXTERNAL} (get {name}.external.metrics.k8s.io)"
         inner = f"failed to get {name} external metric: " if averaged else f"failed to get external metric {name}: "
         return _MetricFailed(reason, message, f"failed to get {name} external metric value: {inner}{message}")
     message = f"unable to get metric {name}: {_NO_CUSTOM}"
@@ -166,3 +166,19 @@ def _unserved(metric: Mapping[str, Any], kind: str, namespace: str) -> _MetricFa
         message += f" on {described.get('kind')} {namespace}/{described.get('name')}"
         inner = f"failed to get {name} object metric: " if averaged else ""
     return _MetricFailed(reason, message, f"failed to get {field} metric value: {inner}{message}")
+
+
+def _selector_text(selector: Mapping[str, Any] | None) -> str:
+    """Return a selector as Go prints a pointer to one (k8s.io/apimachinery pkg/apis/meta/v1/generated.pb.go)."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    expressions = "".join(
+        "LabelSelectorRequirement{"
+        f"Key:{part['key']},Operator:{part['operator']},Values:[{' '.join(part.get('values') or ())}],}},"
+        for part in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
