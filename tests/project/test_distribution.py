@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -103,6 +104,25 @@ def test_pip_installs_it_from_a_git_repository(git_server: str, tmp_path: Path) 
     assert asked.returncode == 0, asked.stdout + asked.stderr
     assert asked.stdout.startswith(str(target)), asked.stdout
     assert "2 objects, nothing refused" in asked.stdout
+
+
+@pytest.mark.slow
+def test_a_clone_runs_its_scenarios_and_makes_a_wheel(git_server: str, tmp_path: Path) -> None:
+    """The environment of the tests stands for the one that `make` would fill from an index."""
+    make, clone = shutil.which("make"), tmp_path / "clone"
+    if make is None:
+        pytest.skip("needs make")
+    pytest.importorskip("hatchling", reason="needs hatchling: pip install build hatchling")
+    subprocess.run(["git", "clone", "--quiet", git_server, str(clone)], check=True)
+    here = [make, f"VENV={sys.prefix}", "--old-file", str(Path(sys.prefix) / ".installed")]
+    scenarios = [*here, "scenarios", "WORKERS=0", "ARGS=-k labels-of-a-nodepool"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    for command, words in ((scenarios, " passed"), ([*here, "wheel"], "Successfully built")):
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert words in done.stdout
+    (built,) = (clone / "dist").glob("*.whl")
+    assert built.name == f"karpenter_azure_harness-{harness.__version__}-py3-none-any.whl"
 
 
 @pytest.mark.slow
