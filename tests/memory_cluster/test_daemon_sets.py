@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.kube.scheduling.pods import is_daemon
-from harness.kube.workloads.daemon_sets import daemon_set
+from harness.kube.workloads.daemon_sets import daemon_set, is_concerned
 from harness.kube.workloads.plans import Plan
 from harness.testing import daemonset, deployment, node, nodeclass, nodepool
 from harness.world import World
@@ -86,6 +86,42 @@ def test_what_its_status_says_of_nodes(
     told = daemon_set(DAEMONS, pods, [{**NODE, "spec": {"taints": taints}}]).counts
     names = ("desiredNumberScheduled", "currentNumberScheduled", "numberReady", "numberMisscheduled")
     assert tuple(told[name] for name in names) == counts
+
+
+@pytest.mark.parametrize(
+    ("taints", "scheduled", "misscheduled", "concerned"),
+    [
+        ([], False, 0, True),
+        ([], True, 0, False),
+        ([], True, 1, True),
+        ([DISRUPTED], False, 0, False),
+        ([DISRUPTED], True, 0, False),
+        ([DISRUPTED], True, 1, True),
+        ([{**OWN, "effect": "NoExecute"}], True, 0, True),
+        ([{**OWN, "effect": "NoExecute"}], False, 1, False),
+    ],
+)
+def test_which_nodes_make_it_look(
+    taints: list[dict[str, str]], scheduled: bool, misscheduled: int, concerned: bool
+) -> None:
+    """Source: daemon_controller.go (syncNodeUpdate)."""
+    owner = {**DAEMONS, "status": {"numberMisscheduled": misscheduled}}
+    assert is_concerned(owner, {**NODE, "spec": {"taints": taints}}, scheduled=scheduled) is concerned
+
+
+def test_a_pod_that_a_taint_would_not_let_in_any_more_is_counted_as_before() -> None:
+    """On 1.36.3 the status of a DaemonSet did not change while one of four nodes was not ready for eight seconds."""
+    world = World()
+    world.apply(node("a"), node("b"), daemonset(name="agent"))
+    world.settle()
+    statuses = [world.get("DaemonSet", "agent")["status"]]
+    for taints in ([{**OWN, "effect": "NoSchedule"}], []):
+        tainted = world.get("Node", "a")
+        world.apply({**tainted, "spec": {**tainted["spec"], "taints": taints}})
+        world.settle()
+        statuses.append(world.get("DaemonSet", "agent")["status"])
+    assert [status["desiredNumberScheduled"] for status in statuses] == [2, 2, 2]
+    assert [status["numberMisscheduled"] for status in statuses] == [0, 0, 0]
 
 
 def test_pods_that_are_refused_are_wanted_nevertheless() -> None:

@@ -18,6 +18,7 @@ from harness.kube.api.objects import (
     metadata_of,
     name_of,
     spec_of,
+    status_of,
 )
 from harness.kube.api.rollouts import ROLLING_UPDATE, min_ready_seconds, rolling_update, strategy_type
 from harness.kube.scheduling.node_affinity import required_matches
@@ -29,7 +30,7 @@ from harness.kube.workloads.revisions import REVISION_LABEL
 from harness.kube.workloads.templates import pod_from_template
 from lazyrecords import dataclass
 
-__all__ = ["daemon_set"]
+__all__ = ["daemon_set", "is_concerned"]
 
 _DAEMON_TOLERATIONS = tuple(
     {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect}
@@ -88,6 +89,20 @@ def daemon_set(
     return _Look(owner, pods, nodes, revision, now).plan()
 
 
+def is_concerned(owner: Object, node: Object, *, scheduled: bool) -> bool:
+    """Return whether a node with new labels or taints makes the controller look at a DaemonSet, which has a pod there or
+    not (`scheduled`).
+
+    A pod that stays where it would not be made any more is no reason: until the next look the status counts it as before.
+    Source: kubernetes pkg/controller/daemon/daemon_controller.go (syncNodeUpdate).
+    """
+    template = spec_of(owner).get("template") or {}
+    effects = _keeping_away(template, _daemon_tolerations(template), node)
+    if not scheduled:
+        return not effects
+    return NO_EXECUTE in effects or bool(status_of(owner).get("numberMisscheduled"))
+
+
 class _Look:
     """One look at a DaemonSet."""
 
@@ -101,7 +116,7 @@ class _Look:
                 self._by_node.setdefault(_pinned_to(pod), []).append(pod)
         for present in self._by_node.values():
             present.sort(key=_daemon_rank)
-        self._effects = {name_of(node): self._keeping_away(node) for node in nodes}
+        self._effects = {name_of(node): _keeping_away(self._template, self._tolerations, node) for node in nodes}
         self._desired = sum(not effects for effects in self._effects.values())
         self._update = Update.from_spec(owner, self._desired)
         self._wanted: list[str] = []
@@ -115,9 +130,6 @@ class _Look:
             self._roll()
         create = tuple(self._made(node) for node in self._wanted)
         return Plan(create, tuple(pod for pod in self._delete if not is_terminating(pod)), counts)
-
-    def _keeping_away(self, node: Object) -> set[str]:
-        return _untolerated(self._tolerations, node) if _daemons_belong(self._template, node) else {NO_EXECUTE}
 
     def _made(self, node: str) -> Object:
         pod = _daemon_pod(self._owner, self._template, self._tolerations, node)
@@ -250,6 +262,11 @@ def _daemon_tolerations(template: Object) -> list[Mapping[str, Any]]:
         if not same:
             tolerations.append(own)
     return tolerations
+
+
+def _keeping_away(template: Object, tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[str]:
+    """Return the effects that keep a DaemonSet's pods away from a node (NodeShouldRunDaemonPod)."""
+    return _untolerated(tolerations, node) if _daemons_belong(template, node) else {NO_EXECUTE}
 
 
 def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[str]:

@@ -22,7 +22,9 @@ from harness.kube.api.objects import (
     name_of,
     namespace_of,
     spec_of,
+    uid_of,
 )
+from harness.kube.workloads.daemon_sets import is_concerned
 
 __all__ = ["Workloads"]
 
@@ -101,8 +103,16 @@ class Workloads:
                 yield ("Deployment", namespace, owner["name"])
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
-        for daemon_set in self._tools.view.list("DaemonSet"):
-            yield ("DaemonSet", namespace_of(daemon_set), name_of(daemon_set))
+        """Yield the DaemonSets that a node's new labels or taints concern (daemon_controller.go, updateNode)."""
+        node, old = change.object, change.old
+        if change.type is ChangeType.DELETED or (old is not None and _is_like(node, old)):
+            return
+        view = self._tools.view
+        owners = map(controller_of, view.indexed("pods-by-node", name_of(node)))
+        present = {owner["uid"] for owner in owners if owner is not None}
+        for daemon_set in view.list("DaemonSet"):
+            if is_concerned(daemon_set, node, scheduled=uid_of(daemon_set) in present):
+                yield ("DaemonSet", namespace_of(daemon_set), name_of(daemon_set))
 
     def reconcile(self, key: Hashable) -> Result:
         """Bring one workload to its spec; try again when a write is refused."""
@@ -113,3 +123,10 @@ class Workloads:
             return DONE
         self._adoption.claim(owner, "ReplicaSet" if kind == "Deployment" else "Pod")
         return self._kinds[kind].reconcile(owner)
+
+
+def _is_like(node: Object, old: Object) -> bool:
+    """Return whether a node is as it was for DaemonSets (daemon_controller.go, shouldIgnoreNodeUpdate)."""
+    return labels_of(node) == labels_of(old) and (spec_of(node).get("taints") or ()) == (
+        spec_of(old).get("taints") or ()
+    )
