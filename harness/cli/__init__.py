@@ -63,28 +63,9 @@ DEV_COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the subcommand that `arguments` begin with."""
-    arguments = _seen_from_here(arguments)
     if arguments and arguments[0] == MAINTAINERS:
         return _run(arguments[1:], f"{PROGRAM} {MAINTAINERS}", DEV_COMMANDS)
     return _run(arguments, PROGRAM, COMMANDS)
-
-
-def _seen_from_here(arguments: Sequence[str]) -> list[str]:
-    """Return arguments in which absolute paths below the current folder are relative, as reports and pages then show them."""
-    try:
-        folder = os.getcwd()
-    except OSError:  # somebody removed it
-        return [*arguments]
-    return [_relative(word, folder) for word in arguments]
-
-
-def _relative(word: str, folder: str) -> str:
-    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
-    start = os.path.join(folder, "")
-    if value.startswith(start) and folder != start:  # below the root every absolute path would be meant
-        value = value[len(start) :].lstrip(os.sep) or os.curdir
-        value = os.path.join(os.curdir, value) if value.startswith("-") else value
-    return f"{option}{equals}{os.curdir if value == folder else value}"
 
 
 def _run(arguments: Sequence[str], program: str, commands: Mapping[str, tuple[str, str]]) -> int:

@@ -106,13 +106,13 @@ def one_trace(
     """
     _check_is_file(path)
     if seed is not None and is_trace(path):
-        raise InputError(f"{path}: a trace is as it is; --seed is for what is run")
+        raise InputError(f"{display_name(path)}: a trace is as it is; --seed is for what is run")
     side = Side(path, release, region, "memory", "simulated")
     traces = _traces(side, {} if seed is None else {"seed": seed}, text)
     exact = [trace for name, trace in traces if name == text]
     if len(traces) > 1 and len(exact) != 1:
         few = ", ".join(repr(name) for name, _ in traces[:_NAMED]) + (", …" if len(traces) > _NAMED else "")
-        raise InputError(f"{path}: {len(traces)} cases; -k chooses one: {few}")
+        raise InputError(f"{display_name(path)}: {len(traces)} cases; -k chooses one: {few}")
     return exact[0] if exact else traces[0][1], tuple(side.notes)
 
 
@@ -158,7 +158,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
 def _check_is_file(path: Path) -> None:
     """A pipe is none: whether a file is a trace or is run is told from its beginning, and it is read once more after that."""
     if not path.is_file():
-        raise InputError(f"{path}: {'is not a file' if path.exists() else 'there is no such file'}")
+        raise InputError(f"{display_name(path)}: {'is not a file' if path.exists() else 'there is no such file'}")
 
 
 def _check(option: str, words: Sequence[str | None], allowed: Sequence[str]) -> None:
@@ -196,7 +196,7 @@ def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tup
     if is_trace(side.path):
         if side.release or side.region or side.cluster != "memory" or side.spot_discount:
             raise InputError(
-                f"{side.path}: a trace is as it is; --release, --region, --spot-discount and --cluster are for what is run"
+                f"{display_name(side.path)}: a trace is as it is; --release, --region, --spot-discount and --cluster are for what is run"
             )
         return [("", read_trace(side.path))]
     if is_scenario_file(side.path):
@@ -227,7 +227,7 @@ def _cases(side: Side, text: str | None) -> list[Case]:
     cases = [case for scenario in scenarios for case in scenario.cases]
     chosen = [case for case in cases if text is None or text in case.name]
     if not chosen:
-        raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {side.path}")
+        raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {display_name(side.path)}")
     side.notes.update(dict.fromkeys(note for case in chosen for note in case.notes))
     return chosen
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from shlex import join
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "add_forms",
     "bad_input",
     "colour",
+    "command_text",
     "display_name",
     "fitted",
     "no_environment",
@@ -162,8 +164,32 @@ def no_environment(text: str) -> int:
 
 
 def display_name(path: Path) -> str:
-    """A file's name for messages: relative to the working directory where it lies below it."""
+    """A file's name for messages: relative to the working directory where it lies below it; one like an option after `./`."""
     try:
-        return str(Path(os.path.abspath(path)).relative_to(Path.cwd()))  # links keep the name that was given
-    except (ValueError, OSError):  # elsewhere, or in a directory that is gone
+        absolute = Path(os.path.abspath(path))  # links keep the name that was given
+        name = next(
+            (str(absolute.relative_to(folder)) for folder in _here() if absolute.is_relative_to(folder)), str(path)
+        )
+    except OSError:  # in a directory that is gone
         return str(path)
+    return os.path.join(os.curdir, name) if name.startswith("-") and name != "-" else name
+
+
+def _here() -> Iterator[str]:
+    """The working directory, and the name under which the shell came to it where that goes through a link."""
+    yield os.getcwd()
+    logical = os.environ.get("PWD", "")
+    if os.path.isabs(logical) and os.path.isdir(logical) and os.path.samefile(logical, os.curdir):
+        yield os.path.normpath(logical)
+
+
+def command_text(arguments: argparse.Namespace) -> str:
+    """The command that was given, for others to run: files that it names by whole paths as `display_name` has them."""
+    values = [item for value in vars(arguments).values() for item in (value if isinstance(value, list) else [value])]
+    paths = {value for value in values if isinstance(value, Path) and value.is_absolute()}
+    return join(["harness", *(_word_text(word, paths) for word in arguments.words)])
+
+
+def _word_text(word: str, paths: Collection[Path]) -> str:
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    return f"{option}{equals}{display_name(Path(value))}" if Path(value) in paths else word

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import display_name
 from harness.outputs import write_text
 
 if TYPE_CHECKING:
@@ -117,9 +118,10 @@ def write_comparisons(
     pairs.sort(key=lambda pair: -sum(not difference.kept for difference in pair.differences))
     situations = [] if not comparisons else comparisons[0][1].situations
     left, right = (", ".join(f"{words[0]} {words[side]}" for words in situations) for side in (1, 2))
-    names = (left or str(files[0]), right or str(files[-1]))
+    file_names = [display_name(file) for file in files]
+    names = (left or file_names[0], right or file_names[-1])
     if len(files) > 1:
-        names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
+        names = (f"{file_names[0]} {left}".strip(), f"{file_names[1]} {right}".strip())
     groups = opening.groups
     summary = Summary(
         summary_text(comparisons, groups), opening.note, [group_value(group) for group in groups], opening.cost

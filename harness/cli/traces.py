@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING
 
 from harness.cli.destinations import check_outputs
+from harness.cli.output import command_text, display_name
 from harness.cli.worlds import InputError
 from harness.outputs import write_text
 from plainlines import print_line
@@ -67,7 +67,7 @@ def write_recording(
 
     record_reasons(recording, explained)
 
-    trace = recording.trace(command=join(["harness", *arguments.words]))
+    trace = recording.trace(command=command_text(arguments))
     if getattr(arguments, "trace", None) is not None:
         write_trace(trace, arguments.trace)
     if arguments.html is not None:
@@ -94,4 +94,4 @@ def tracing(arguments: argparse.Namespace) -> Tracing | None:
         raise InputError(f"--trace {folder}: {error.strerror}") from error
     from harness.scenario.running.tracing import Tracing
 
-    return Tracing(folder, all=arguments.trace_of == "all")
+    return Tracing(Path(display_name(folder)), all=arguments.trace_of == "all")

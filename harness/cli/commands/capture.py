@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
-from harness.cli.output import bad_input, no_environment
+from harness.cli.output import bad_input, display_name, no_environment
 from harness.cli.outside import add_allow_outside
 from harness.outputs import write_text
 from plainlines import print_document, print_line, printable
@@ -97,9 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     write_text(arguments.output, text)
     objects = text.count("\n---\n")
-    print_line(
-        f"{arguments.output}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {arguments.output}"
-    )
+    name = display_name(arguments.output)
+    print_line(f"{name}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {name}")
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.mistakes import Mistakes
-from harness.cli.output import add_format, bad_input, no_environment, print_json, show
+from harness.cli.output import add_format, bad_input, display_name, no_environment, print_json, show
 from harness.cli.pictures import add_html
 from harness.outputs import write_text
 from plainlines import print_line, printable
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in plan.lines():
         show(line)
     if arguments.output is not None:
-        folder = printable(str(arguments.output))
+        folder = printable(display_name(arguments.output))
         print_line(f"written to {folder}: {', '.join(plan.files)}")
     return 0
 

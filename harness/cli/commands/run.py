@@ -226,7 +226,7 @@ def _run_cases(
 
 
 def _where(arguments: argparse.Namespace) -> str:
-    names = ", ".join(map(str, arguments.files))
+    names = ", ".join(map(display_name, arguments.files))
     if arguments.k:
         return f"whose id contains '{arguments.k}' in {names}"
     return f"in {names} (YAML files that begin with 'scenario: NAME', or lie in a folder scenarios)"

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_line(f"{size}; {rest}", error=True)
     else:
         write_text(arguments.output, smallest.text)
-        print_line(f"{arguments.output}: {size}; {rest}")
+        print_line(f"{display_name(arguments.output)}: {size}; {rest}")
     return 0
 
 

@@ -288,7 +288,7 @@ def _tell(
         )
     _show(plan.name, plan.axes, rows, any(planned.situation.until for planned in plan.planned), arguments, facts)
     if arguments.format == "text" and arguments.output is not None and len(rows) == len(plan.planned):
-        print_line(f"{counted(len(rows), 'row')} in {arguments.output}")
+        print_line(f"{counted(len(rows), 'row')} in {display_name(arguments.output)}")
 
 
 def _show(
