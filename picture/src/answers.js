@@ -77,7 +77,7 @@ function costs(world) {
   if (!world.cost.length) return null;
   const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
-  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", monthOf(last)), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
+  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), monthOf(last) ? h("p", monthOf(last)) : null, h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
     world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not in this price`) : null,
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));
@@ -93,7 +93,8 @@ function left(world) {
 /** Which Nodes are decided on first, and which last. */
 function ends(decisions) {
   if (decisions.length < 2) return null;
-  return [["first", decisions[0].t], ["last", decisions.at(-1).t]].map(([word, t]) => {
+  const [first, last] = [decisions[0].t, decisions.at(-1).t];
+  return (first === last ? [["all", first]] : [["first", first], ["last", last]]).map(([word, t]) => {
     const same = decisions.filter((one) => one.t === t);
     const nodes = [...new Set(same.flatMap((one) => one.nodes ?? []).map(({ node }) => node).filter(Boolean))];
     const why = [...new Set(same.map((one) => `${one.decision} for ${one.reason}`))].join(", ");

@@ -135,12 +135,26 @@ function bars(shown, world) {
   });
 }
 
-/** The workload of each pod, without its kind; a pod of none is its own. */
-function workloadsOf(world) {
-  const owners = new Map(world.lanes.flatMap((lane) => (lane.owner ? lane.pods.map((pod) => [pod, lane.owner.slice(lane.owner.indexOf("/") + 1)]) : [])));
-  return (pod) => shorter(owners.get(pod) ?? pod);
+const HASH = "[bcdfghjklmnpqrstvwxz2456789]{7,10}"; // of a pod's template, in a ReplicaSet's name (k8s.io/apimachinery/pkg/util/rand, SafeEncodeString)
+const OF_DEPLOYMENT = new RegExp(`^ReplicaSet/(.+)-${HASH}$`);
+const LIKE_ONE = new RegExp(`^(.+)-${HASH}-[a-z0-9]{5}$`);
+
+/** The workload that made a pod, `Kind/name`. Dumps mostly lack Deployments, and mostly what made a pod; names tell of it then. */
+function madeBy(owner, pod) {
+  const [, deployment] = (owner ? OF_DEPLOYMENT.exec(owner) : LIKE_ONE.exec(shorter(pod))) ?? [];
+  return deployment ? `Deployment/${deployment}` : owner || `Pod/${shorter(pod)}`;
 }
 
+/** The workload of each pod, with its kind where one of another kind has the same name; a pod of none is its own. */
+function workloadsOf(world) {
+  const workloads = new Map(world.lanes.flatMap((lane) => (lane.kind === "pod" ? lane.pods.map((pod) => [pod, madeBy(lane.owner, pod)]) : [])));
+  const bare = (workload) => workload.slice(workload.indexOf("/") + 1);
+  const alike = Map.groupBy(new Set(workloads.values()), bare);
+  return (pod) => {
+    const workload = workloads.get(pod) ?? madeBy("", pod);
+    return alike.get(bare(workload))?.length > 1 ? workload : bare(workload);
+  };
+}
 
 function podList(shown, was, workload) {
   if (!shown.pods.length) return null;

@@ -302,6 +302,21 @@ def test_what_it_costs_in_a_month_and_who_goes_first_and_last_stand_at_the_top(t
     assert f"{monthly(8.185378)} USD per month of {HOURS_OF_A_MONTH} hours" in answers
     assert "first at 2m10s: a, b, c and 1 more (delete for Empty)" in answers
     assert "last at 1d1h: f (delete for Drifted)" in answers
+    (tmp_path / "once.html").write_text(
+        world_page([header, *decisions[:4], {**cost, "unpriced": ["Standard_D2"]}]), encoding="utf-8"
+    )
+    once = open_page(tmp_path / "once.html").tab.locator("#short")
+    told = [text for text in once.locator("p").all_inner_texts() if "2m10s: a" in text]
+    assert told == ["all at 2m10s: a, b, c and 1 more (delete for Empty)"]
+
+
+def test_no_line_is_empty_where_no_price_is_known(tmp_path: Path, open_page: Open) -> None:
+    header = {"release": "1.14.0", "kubernetes": "1.34.0", "region": "eastus", "mode": "aksscriptless"}
+    cost = {"fact": "cost", "t": 9.0, "price": 0.0, "machines": 2, "unpriced": ["Standard_D2"]}
+    (tmp_path / "page.html").write_text(world_page([header, cost]), encoding="utf-8")
+    lines = open_page(tmp_path / "page.html").tab.locator("#short p").all_inner_texts()
+    assert "2 machines; at least 0.0000 USD over 9s" in lines
+    assert "" not in lines
 
 
 def test_a_node_names_the_workloads_of_its_pods(tmp_path: Path, open_page: Open) -> None:
@@ -311,6 +326,34 @@ def test_a_node_names_the_workloads_of_its_pods(tmp_path: Path, open_page: Open)
     page = tmp_path / "page.html"
     assert main(["simulate", str(manifests), str(tmp_path / "agents.yaml"), "--html", str(page)]) == 0
     assert open_page(page).tab.locator(".card .pod").all_inner_texts() == ["node-exporter", "web ×2"]
+
+
+def test_a_node_names_the_workloads_of_pods_from_a_dump_without_them(tmp_path: Path, open_page: Open) -> None:
+    owner = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5d8c7f9b6d, uid: u, controller: true}]"
+    pods = {f"web-5d8c7f9b6d-abcd{number}": f", {owner}" for number in range(3)}
+    pods |= {f"api-6bb9c7d45-abcd{number}": "" for number in range(2)}
+    pods |= {"db-http2-first": "", "db-http2-other": ""}
+    text = "---".join(
+        f"\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}{more}}}\nspec: {{containers: [{{name: c, image: c}}]}}\n"
+        for name, more in pods.items()
+    )
+    (tmp_path / "pods.yaml").write_text(text, encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert main(["simulate", "docs/examples/nodepools", str(tmp_path / "pods.yaml"), "--html", str(page)]) == 0
+    shown = open_page(page).tab.locator(".card .pod").all_inner_texts()
+    assert sorted(shown) == ["api ×2", "db-http2-first", "db-http2-other", "web ×3"]
+
+
+def test_workloads_of_one_name_are_told_apart(tmp_path: Path, open_page: Open) -> None:
+    deployment = AGENTS.partition("---")[2]
+    (tmp_path / "both.yaml").write_text(
+        f"{deployment}---{deployment.replace('kind: Deployment', 'kind: StatefulSet').replace('app: w', 'app: s')}",
+        encoding="utf-8",
+    )
+    page = tmp_path / "page.html"
+    assert main(["simulate", "docs/examples/nodepools", str(tmp_path / "both.yaml"), "--html", str(page)]) == 0
+    shown = open_page(page).tab.locator(".card .pod").all_inner_texts()
+    assert sorted(shown) == ["Deployment/web ×2", "StatefulSet/web ×2"]
 
 
 AGENTS = """
