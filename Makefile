@@ -2,8 +2,9 @@
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
-# make test-clients   Azure's Python, JavaScript, Java and Go SDKs, the az CLI, its documentation and Karpenter's guide against one served fake cloud: operations × works,
-#                     wrong, missing, left out; COVERAGE=FILE writes them for the coverage page
+# make test-clients   Python SDKs, az CLI, az documentation, Karpenter's guide, JavaScript SDKs, Java SDK, Go SDK, cloud-provider-azure and
+#                     Terraform azapi, each against a served fake cloud of its own: operations × works, wrong, missing, left out;
+#                     COVERAGE=FILE writes them for the coverage page
 #                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make terraform-client what `make test-clients` needs for Terraform: compiles the provider azapi, which takes minutes (HARNESS_TERRAFORM=COMMAND
 #                     takes another Terraform or OpenTofu, HARNESS_TERRAFORM_PROVIDERS=FOLDER another provider)

@@ -14,7 +14,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from harness import __version__
+
 ROOT = Path(__file__).parent.parent
+
+#: The last line of each page.
+_VERSION = f"\n<small>karpenter-azure-harness {__version__}</small>\n"
 
 #: Pages outside `docs/` that have a place of their own on the site.
 NAMED = {
@@ -50,7 +55,7 @@ def write_site(folder: Path, root: Path = ROOT) -> list[str]:
         path = waiting.pop()
         there = folder / site_path(path)
         there.parent.mkdir(parents=True, exist_ok=True)
-        there.write_text(_page(path, root), encoding="utf-8")
+        there.write_text(_page(path, root) + _VERSION, encoding="utf-8")
         new = sorted(set(_targets(path, root)) - known)
         known.update(new)
         waiting += new

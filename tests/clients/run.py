@@ -1,4 +1,4 @@
-"""`make test-clients`: real clients against one served cloud, and the table of operations × {works, wrong, missing, left out}.
+"""`make test-clients`: real clients, each against its own served cloud; prints operations × {works, wrong, missing, left out}.
 
 Each client runs in its own process and Python; what is not installed is named in one line and left out. `--require` makes that a failure.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.operation import MOST
-from tests.clients.run import ask, clients, served
+from tests.clients.run import ROOT, ask, clients, served
 from tests.clients.test_pages import VENV
 
 CLIENTS = (
@@ -46,3 +46,11 @@ def test_each_client_has_a_folder_of_its_own() -> None:
     commands = [command for name, command in clients(VENV, Path("folder")) if name.startswith(("az", "Karpenter"))]
     folders = [command[-1] for command in commands if not isinstance(command, str)]
     assert len(set(folders)) == len(folders)
+
+
+def test_the_makefile_names_each_client() -> None:
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("# make test-clients "))
+    end = next(number for number in range(start + 1, len(lines)) if not lines[number].startswith("#  "))
+    header = " ".join(line.removeprefix("#").strip() for line in lines[start:end])
+    assert [client for client in CLIENTS if client not in header] == []

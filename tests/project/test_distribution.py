@@ -112,11 +112,13 @@ def test_a_clone_runs_its_scenarios_and_makes_a_wheel(git_server: str, tmp_path:
     make, clone = shutil.which("make"), tmp_path / "clone"
     if make is None:
         pytest.skip("needs make")
-    pytest.importorskip("hatchling", reason="needs hatchling: pip install build hatchling")
+    for name in ("build", "hatchling"):
+        pytest.importorskip(name, reason=f"needs {name}: pip install build hatchling")
     subprocess.run(["git", "clone", "--quiet", git_server, str(clone)], check=True)
     here = [make, f"VENV={sys.prefix}", "--old-file", str(Path(sys.prefix) / ".installed")]
     scenarios = [*here, "scenarios", "WORKERS=0", "ARGS=-k labels-of-a-nodepool"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    others = ("PYTEST_", "PYTHONPATH")  # the clone is to be run, not this tree
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     for command, words in ((scenarios, " passed"), ([*here, "wheel"], "Successfully built")):
         done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -26,9 +25,8 @@ KEYS = {
 OF_KUBERNETES = {value for name, value in vars(labels).items() if name.isupper()}
 
 
-@lru_cache(maxsize=10_000)
 def _texts(path: Path) -> Sequence[tuple[int, str]]:
-    """The texts of a module, which is read once for all that is looked for."""
+    """The texts of a module."""
     nodes = ast.walk(parsed(path))
     return [(node.lineno, node.value) for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str]
 

@@ -52,9 +52,12 @@ def test_the_table_of_contents_names_each_page_of_the_documentation() -> None:
     }
 
 
-def test_each_page_says_of_which_version_it_is() -> None:
-    project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
-    assert project["copyright"] == f"karpenter-azure-harness {harness.__version__}"
+def test_each_page_says_of_which_version_it_is(tmp_path: Path) -> None:
+    write_site(tmp_path)
+    pages = {path: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.md")}
+    assert {tmp_path / "index.md", tmp_path / "repository/scenarios/labels/who-wins.yaml.md"} <= pages.keys()
+    last = f"\n\n<small>karpenter-azure-harness {harness.__version__}</small>\n"
+    assert [path for path, text in pages.items() if not text.endswith(last)] == []
 
 
 @pytest.fixture
