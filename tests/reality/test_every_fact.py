@@ -36,7 +36,8 @@ def leaves(obj: dict[str, Any]) -> Iterator[str]:
             elif name == "addresses":
                 yield from (f"{name}.{address['type']}" for address in value)
             elif isinstance(value, dict):
-                yield from (f"{name}.{key}" for key in value)
+                # kubelets since 1.33 write an empty kubeProxyVersion, as Go does for a field without a value
+                yield from (f"{name}.{key}" for key, part in value.items() if part != "")
             elif value:
                 yield name
 
