@@ -26,41 +26,56 @@ Object = Mapping[str, Any]
 _STAGES = ("Launched", "Registered", "Initialized")
 
 
-def nominations(world: World) -> dict[tuple[str, str], str]:
-    """Return where Karpenter last wanted each pod, by its namespace and name: `nodeclaim/NAME` or `node/NAME`.
+Pod = tuple[str, str]
+"""The namespace and the name of a pod."""
+
+
+def nominations(world: World) -> dict[Pod, str]:
+    """Return where Karpenter last wanted each pod: `nodeclaim/NAME` or `node/NAME`.
 
     Pods of one controller may have been exchanged since: kube-scheduler binds the first that fits.
     """
-    targets: dict[tuple[str, str], str] = {}
-    for event in world.events:
+    targets: dict[Pod, str] = {}
+    nominated: dict[Pod, int] = {}
+    bound: dict[Pod, int] = {}
+    for number, event in enumerate(world.events):
         pod = (event.object.namespace, event.object.name)
         if event.object.kind != "Pod":
             continue
         if event.reason == NOMINATED:
-            targets[pod] = "/".join(nominated_node(event.message))
+            targets[pod], nominated[pod] = "/".join(nominated_node(event.message)), number
         elif event.reason == "FailedScheduling" and event.source == "karpenter":
             targets.pop(pod, None)
-    return _exchanged(world, targets)
+        elif event.reason == "Scheduled":
+            bound[pod] = number
+    return _exchanged(world, targets, nominated, bound)
 
 
-def _exchanged(world: World, targets: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    """Return the targets where a pod whose Node another pod of its controller took has that pod's target instead."""
-    elsewhere: dict[
-        tuple[str, str], list[str]
-    ] = {}  # by controller and Node: targets of pods that were bound, but not there
-    waiting: dict[tuple[str, str], str] = {}
+def _exchanged(
+    world: World, targets: dict[Pod, str], nominated: Mapping[Pod, int], bound: Mapping[Pod, int]
+) -> dict[Pod, str]:
+    """Return the targets where a pod whose Node another pod of its controller took has that pod's target instead.
+
+    `nominated` and `bound`: the numbers of the Events, for a Node is only taken after it was promised.
+    """
+    takers: dict[tuple[str, str], list[Pod]] = {}  # by controller and Node: pods that Karpenter wanted elsewhere
+    waiting: dict[Pod, str] = {}
     for pod in world.list("Pod"):
-        key, node = (namespace_of(pod), name_of(pod)), str(spec_of(pod).get("nodeName") or "")
-        controller, target = controller_of(pod), targets.get(key)
-        if controller is None or target is None:
+        key, node, controller = (namespace_of(pod), name_of(pod)), spec_of(pod).get("nodeName"), controller_of(pod)
+        if controller is None or key not in targets:
             continue
         if not node:
             waiting[key] = controller["uid"]
-        elif _node_of(world, target) != node:
-            elsewhere.setdefault((controller["uid"], node), []).append(target)
-    for key, controller_uid in waiting.items() if elsewhere else ():
-        while left := elsewhere.get((controller_uid, _node_of(world, targets[key]))):
-            targets[key] = left.pop()
+        elif key in bound and _node_of(world, targets[key]) != node:
+            takers.setdefault((controller["uid"], node), []).append(key)
+    for key, controller_uid in waiting.items() if takers else ():
+        promised = nominated[key]
+        while candidates := takers.get((controller_uid, _node_of(world, targets[key]))):
+            taker = next((pod for pod in candidates if bound[pod] > promised), None)
+            if taker is None:
+                break
+            candidates.remove(taker)
+            targets[key], promised = targets[taker], nominated[taker]
     return targets
 
 
