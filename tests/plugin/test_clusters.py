@@ -271,13 +271,13 @@ def test_what_died_is_told_at_length_once(
 
 
 def test_an_outcome_that_chance_may_come_to_is_no_difference():
-    expected, real = {"Pod": {"per Node": [2, 4]}}, {"Pod": {"per Node": [3, 3]}}
-    assert first_difference(expected, real, [{"Pod": {"per Node": [1, 5]}}, real]) is None
-    assert first_difference(expected, real, [{"Pod": {"per Node": [1, 5]}}]) == ("Pod[per Node]", [2, 4], [3, 3])
-    assert first_difference(expected, real, ()) == ("Pod[per Node]", [2, 4], [3, 3])
+    expected, real, another = ({"Pod": {"per Node": counts}} for counts in ([2, 4], [3, 3], [1, 5]))
+    assert first_difference(expected, real, [(1, another), (2, real)]) == (2, None)
+    assert first_difference(expected, real, [(1, another)]) == (0, ("Pod[per Node]", [2, 4], [3, 3]))
+    assert first_difference(expected, real, ()) == (0, ("Pod[per Node]", [2, 4], [3, 3]))
 
 
 def test_nothing_is_drawn_where_nothing_differs():
-    draws = iter([{"Pod": {}}])
-    assert first_difference({"Pod": {"web": "Node 1"}}, {"Pod": {"web": "Node 1"}}, draws) is None
-    assert next(draws) == {"Pod": {}}
+    draws = iter([(1, {"Pod": {}})])
+    assert first_difference({"Pod": {"web": "Node 1"}}, {"Pod": {"web": "Node 1"}}, draws) == (0, None)
+    assert next(draws)[0] == 1
