@@ -16,7 +16,7 @@ from fakeazure.store import Entry
 
 def _made(cluster: Entry, role: str) -> str:
     """A kubeconfig as AKS writes it, block by block in alphabetical order, with a token that no server knows."""
-    import yaml  # only who asks for a cluster's credentials needs it
+    from fakeazure.aks.kubeconfig_text import kubeconfig_text  # only who asks for a cluster's credentials needs PyYAML
 
     name, group = cluster.id.name, cluster.id.group
     user = f"{role}_{group}_{name}"
@@ -31,8 +31,7 @@ def _made(cluster: Entry, role: str) -> str:
         "current-context": name,
         "preferences": {},
     }
-    written: str = yaml.safe_dump(document)
-    return written
+    return kubeconfig_text(document)
 
 
 def _credential(role: str) -> Handler[State]:

@@ -10,6 +10,8 @@ import pytest
 
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
+from harness.reading.yaml_tree import compose
+from harness.reading.yaml_values import kubernetes_value
 from tests.cloud.aks_machine import machine_body
 from tests.cloud.driver import MACHINES, Driver, error_of
 
@@ -260,6 +262,26 @@ def test_credentials_are_those_of_the_attached_cluster() -> None:
     assert {"    server: https://c-dns.hcp.eastus.azmk8s.io:443", "current-context: c", "kind: Config"} <= set(lines)
     driver.cloud.attach_kubeconfig("apiVersion: v1\n")
     assert config() == "apiVersion: v1\n"
+
+
+@pytest.mark.parametrize("name", ["n", "y", "Off", "1e3", "12e5", "0o17", "0x1f", "1_000", "017", "null", "c", "e3"])
+def test_kubectl_reads_the_names_in_a_kubeconfig_as_text(name: str) -> None:
+    """Read as kubectl reads it: `n` is a boolean there, and 0o17 a number."""
+    driver = Driver()
+    pools = {"agentPoolProfiles": [{"name": "system", "count": 1}]}
+    driver.call("PUT", driver.path(CLUSTERS, name, group="rg"), {"location": "eastus", "properties": pools})
+    answer = driver.call("POST", driver.path(CLUSTERS, name, group="rg") + "/listClusterAdminCredential").body
+    assert answer is not None
+    text = base64.b64decode(answer["kubeconfigs"][0]["value"]).decode()
+    tree, mistakes = compose(text, file="kubeconfig")
+    config = kubernetes_value(tree)
+    assert mistakes == []
+    assert config["current-context"] == name
+    assert [part["name"] for part in config["clusters"] + config["contexts"]] == [name, name]
+    [user] = config["users"]
+    assert user["name"] == f"clusterAdmin_rg_{name}" == config["contexts"][0]["context"]["user"]
+    assert isinstance(user["user"]["token"], str)
+    assert config["contexts"][0]["context"]["cluster"] == name
 
 
 def instances(driver: Driver, pool: str) -> list[Any]:
