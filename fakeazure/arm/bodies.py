@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fakeazure.arm.forms import NUMBER, OBJECT, OBJECTS, PAIRS, TEXT, TEXTS, WHOLE, Form, misfit
+from fakeazure.arm.forms import FLAG, NUMBER, OBJECT, OBJECTS, PAIRS, TEXT, TEXTS, WHOLE, Form, misfit
 from fakeazure.arm.messages import Request
 from fakeazure.arm.texts import refuse
 
@@ -100,6 +100,16 @@ def whole(holder: Mapping[str, Any], name: str, default: int = 0) -> int:
     if not value.is_integer():
         raise _refused(name, WHOLE)
     return int(value)
+
+
+def flag(holder: Mapping[str, Any], name: str) -> bool | None:
+    """A boolean, also written as text, as templates do; None if absent or null."""
+    value = holder.get(name)
+    if value is None:
+        return None
+    if not FLAG.fits(value):
+        raise _refused(name, FLAG)
+    return str(value).lower() == "true"
 
 
 def check_forms(body: Mapping[str, Any]) -> None:

@@ -49,6 +49,10 @@ def _is_number(value: Any) -> bool:
 TEXT = Form("a string", lambda value: isinstance(value, str))
 NUMBER = Form("a number", _is_number)
 WHOLE = Form("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
+FLAG = Form(
+    "a boolean",
+    lambda value: isinstance(value, bool) or (isinstance(value, str) and value.lower() in ("true", "false")),
+)
 OBJECT = Form("an object", lambda value: isinstance(value, Mapping))
 OBJECTS = Form("a list of objects", lambda value: _all(value, Mapping))
 TEXTS = Form("a list of strings", lambda value: _all(value, str))

@@ -131,6 +131,16 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "IPv4BasicSkuPublicIpCountLimitReached",
             "Cannot create more than 0 IPv4 Basic SKU public IP addresses for this subscription in this region.",
         ),
+        "NoPrimaryConfiguration": (
+            400,
+            "NetworkInterfaceMustHaveOneOneIPConfigAsPrimary",
+            "Network Interface {name} specifies multiple IPConfigurations but none of the IPConfigurations is specified as Primary.",
+        ),  # Azure/azure-sdk-for-go#259
+        "SeveralPrimaryConfigurations": (
+            400,
+            "NetworkInterfaceMustHaveOneOneIPConfigAsPrimary",
+            "Network Interface {name} specifies multiple IPConfigurations as Primary.",
+        ),  # guess: no recorded text
         "DeploymentActive": (
             409,
             "DeploymentActive",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from fakeazure.arm.messages import Response
 from fakeazure.seed import subnet_id
 from fakeazure.timing import Timing
 from tests.cloud.driver import NETWORK, Driver, error_of
@@ -41,20 +44,74 @@ def test_node_subnet_mode_takes_an_address_per_pod() -> None:
 
 @pytest.mark.parametrize(
     ("given", "shown"),
-    [([None], [True]), ([None, None], [True, False]), ([None, True], [False, True]), ([True, False], [True, False])],
+    [
+        ([None], [True]),
+        ([False], [False]),
+        (["true"], [True]),
+        ([None, True], [False, True]),
+        ([True, False], [True, False]),
+    ],
 )
-def test_one_configuration_of_a_nic_is_primary(given: list[bool | None], shown: list[bool]) -> None:
+def test_one_configuration_of_a_nic_is_primary(given: list[bool | str | None], shown: list[bool]) -> None:
+    answer = put_configurations(Driver(), [{} if primary is None else {"primary": primary} for primary in given]).body
+    assert answer is not None
+    assert [one["properties"]["primary"] for one in answer["properties"]["ipConfigurations"]] == shown
+
+
+def test_a_null_is_as_an_absent_primary_and_one_of_ipv6_is_none() -> None:
+    for stated, shown in (({"primary": None}, True), ({"privateIPAddressVersion": "IPv6"}, False)):
+        answer = put_configurations(Driver(), [stated]).body
+        assert answer is not None
+        [configuration] = answer["properties"]["ipConfigurations"]
+        assert configuration["properties"]["primary"] is shown
+
+
+NONE = (
+    "Network Interface a specifies multiple IPConfigurations but none of the IPConfigurations is specified as Primary."
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ([None, None], "NetworkInterfaceMustHaveOneOneIPConfigAsPrimary", NONE),
+        ([False, None], "NetworkInterfaceMustHaveOneOneIPConfigAsPrimary", NONE),
+        ([True, True], "NetworkInterfaceMustHaveOneOneIPConfigAsPrimary", "multiple IPConfigurations as Primary"),
+        (["yes"], "InvalidRequestContent", "'primary' must be a boolean."),
+        ([1, False], "InvalidRequestContent", "'primary' must be a boolean."),
+    ],
+)
+def test_a_nic_has_one_primary_configuration(given: list[Any], code: str, message: str) -> None:
+    """The first text is that of Azure/azure-sdk-for-go#259. A NIC that was there is as before."""
     driver = Driver()
+    driver.put_nic("a")
+    before = driver.call("GET", driver.nic_path("a"), None, NETWORK).body
+    answer = put_configurations(driver, [{"primary": primary} for primary in given])
+    status, found_code, found_message = error_of(answer)
+    assert (status, found_code) == (400, code)
+    assert message in found_message
+    assert driver.call("GET", driver.nic_path("a"), None, NETWORK).body == before
+
+
+@pytest.mark.parametrize("name", ["enableAcceleratedNetworking", "enableIPForwarding"])
+def test_switches_of_a_nic_may_be_text(name: str) -> None:
+    driver = Driver()
+    for given, shown in (("false", False), ("True", True), (None, False)):
+        body = driver.put_nic("a", **{name: given}).body
+        assert body is not None
+        assert body["properties"][name] is shown
+    assert error_of(driver.put_nic("a", **{name: "on"}))[1] == "InvalidRequestContent"
+
+
+def put_configurations(driver: Driver, given: list[dict[str, Any]]) -> Response:
+    """PUT the NIC `a` with configurations that have these properties beside their subnet."""
     body = driver.nic_body("a")
     [first] = body["properties"]["ipConfigurations"]
     inner = {key: value for key, value in first["properties"].items() if key != "primary"}
     body["properties"]["ipConfigurations"] = [
-        {"name": f"ip{n}", "properties": inner if primary is None else {**inner, "primary": primary}}
-        for n, primary in enumerate(given)
+        {"name": f"ip{n}", "properties": {**inner, **properties}} for n, properties in enumerate(given)
     ]
-    answer = driver.call("PUT", driver.nic_path("a"), body, NETWORK).body
-    assert answer is not None
-    assert [one["properties"]["primary"] for one in answer["properties"]["ipConfigurations"]] == shown
+    return driver.call("PUT", driver.nic_path("a"), body, NETWORK)
 
 
 def test_references_must_exist() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, items, pairs, section, tags_after, text
+from fakeazure.arm.bodies import body_of, flag, items, pairs, section, tags_after, text
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -35,6 +35,7 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
     """Create a NIC, or replace one: checks what it refers to, takes its addresses. Its VM stays the same."""
     properties, tags = section(body, "properties"), pairs(body, "tags")
     configurations = _configurations(properties)
+    primaries = _primaries(id_, configurations)
     group = text(section(properties, "networkSecurityGroup"), "id")
     if group and state.store.get(group) is None:
         raise refuse("InvalidResourceReference", reference=group, id=id_)
@@ -60,10 +61,9 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
             raise refuse("SubnetIsFull", subnet=subnet.rpartition("/")[2], prefix=addresses.prefix, count=count)
     if old is not None:
         _give_addresses_back(state, old.document)
-    stated = any(section(configuration, "properties").get("primary") for configuration in configurations)
     rendered = [
-        _render(state, id_, configuration, primary=place == 0 and not stated)
-        for place, configuration in enumerate(configurations)
+        _render(state, id_, configuration, primary=primary)
+        for configuration, primary in zip(configurations, primaries, strict=True)
     ]
     document: dict[str, Any] = {
         "id": str(id_ if old is None else old.id),
@@ -78,8 +78,8 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
             "resourceGuid": guid_of(str(id_)),
             "ipConfigurations": rendered,
             "macAddress": _mac(id_),
-            "enableAcceleratedNetworking": bool(properties.get("enableAcceleratedNetworking")),
-            "enableIPForwarding": bool(properties.get("enableIPForwarding")),
+            "enableAcceleratedNetworking": flag(properties, "enableAcceleratedNetworking") or False,
+            "enableIPForwarding": flag(properties, "enableIPForwarding") or False,
         },
     }
     if old is not None and "virtualMachine" in old.document["properties"]:
@@ -143,11 +143,23 @@ def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     return configurations
 
 
-def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any], *, primary: bool) -> dict[str, Any]:
-    """Render a configuration with an address of its own; `primary` is what it is if it says nothing.
+def _primaries(id_: ResourceId, configurations: Sequence[Mapping[str, Any]]) -> Sequence[bool]:
+    """Return of each configuration whether it is the primary one. Refuses several of which not just one is.
 
-    One of them always is primary (azure-rest-api-specs network NetworkInterfaceCreate.json, which does not ask for it).
+    A single one is primary by itself (azure-rest-api-specs network NetworkInterfaceCreate.json, which does not say so), but for one of
+    IPv6: the primary one is of IPv4 (kubernetes-sigs/cloud-provider-azure#3715).
     """
+    inner = [section(configuration, "properties") for configuration in configurations]
+    stated = [flag(properties, "primary") for properties in inner]
+    if len(stated) == 1 and stated[0] is None:
+        return (text(inner[0], "privateIPAddressVersion").lower() != "ipv6",)
+    if len(stated) > 1 and stated.count(True) != 1:
+        raise refuse("SeveralPrimaryConfigurations" if True in stated else "NoPrimaryConfiguration", name=id_.name)
+    return [primary or False for primary in stated]
+
+
+def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any], *, primary: bool) -> dict[str, Any]:
+    """Render a configuration with an address of its own."""
     inner = section(configuration, "properties")
     subnet = section(inner, "subnet")
     address = state.addresses[str(subnet["id"]).lower()].take(1)[0]
@@ -159,8 +171,8 @@ def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any], *, 
         "properties": {
             "privateIPAllocationMethod": "Dynamic",
             "privateIPAddressVersion": "IPv4",
-            "primary": primary,
             **inner,
+            "primary": primary,
             "privateIPAddress": address,
             "provisioningState": "Succeeded",
         },
