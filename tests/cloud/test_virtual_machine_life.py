@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -213,6 +214,29 @@ def test_put_on_an_existing_vm_may_not_move_it(change: dict[str, str], name: str
     driver.put_vm("aks-a")
     answer = driver.call("PUT", driver.vm_path("aks-a"), driver.vm_body("aks-a", **change))
     assert error_of(answer) == (409, "PropertyChangeNotAllowed", f"Changing property '{name}' is not allowed.")
+
+
+@pytest.mark.parametrize(
+    ("method", "change", "name"),
+    [
+        ("PATCH", {"zones": None}, "zones"),  # a null takes away (RFC 7386)
+        ("PATCH", {"zones": []}, "zones"),
+        ("PUT", {"zones": None}, None),  # as Kubernetes' cloud provider leaves them out
+        ("PUT", {"properties": {"priority": ""}}, "priority"),  # which makes a Regular VM
+        ("PUT", {"properties": {"priority": "Regular"}}, "priority"),
+        ("PUT", {"properties": {"priority": "Low"}}, None),  # which makes a Spot VM
+        ("PUT", {"properties": {"priority": None}}, None),
+    ],
+)
+def test_what_a_zonal_spot_vm_is_changed_by(method: str, change: dict[str, Any], name: str | None) -> None:
+    driver = Driver()
+    driver.put_vm("aks-a", zone="2", priority="Spot")
+    driver.cloud.advance(10)
+    answer = driver.call(method, driver.vm_path("aks-a"), {"location": "eastus", **change})
+    if name is None:
+        assert answer.status == 200
+    else:
+        assert error_of(answer) == (409, "PropertyChangeNotAllowed", f"Changing property '{name}' is not allowed.")
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])

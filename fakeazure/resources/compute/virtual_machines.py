@@ -194,20 +194,21 @@ def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple
 
 
 def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
-    """PUT on a VM that exists: its place and priority may not change."""
-    _same_place(state.found(id_).document, body)
+    """Change a VM by a PUT, in which a null is as absent. What the body leaves out stays: Kubernetes' cloud provider attaches a disk by
+    location and data disks alone (cloud-provider-azure pkg/provider/azure_controller_standard.go).
+    """
+    _check_place(state.found(id_).document, {name: value for name, value in body.items() if value is not None})
     return _change(state, request, id_, body)
 
 
-def _same_place(old: Mapping[str, Any], body: Mapping[str, Any]) -> None:
-    """Refuse other zones and another priority. What a body leaves out stays, as for the PUT by which Kubernetes' cloud provider attaches
-    a disk: location and data disks alone (cloud-provider-azure pkg/provider/azure_controller_standard.go).
-    """
-    zones = list(texts(body, "zones")) if body.get("zones") is not None else list(old.get("zones") or ())
-    priority = text(section(body, "properties"), "priority", old["properties"]["priority"])
+def _check_place(old: Mapping[str, Any], body: Mapping[str, Any]) -> None:
+    """Refuse other zones than a VM has, null among them, and another priority."""
+    zones, properties = list(old.get("zones") or ()), section(body, "properties")
+    priority = old["properties"]["priority"]
+    stated = priority if properties.get("priority") is None else text(properties, "priority")
     for name, before, after in (
-        ("zones", list(old.get("zones") or ()), zones),
-        ("priority", old["properties"]["priority"], _PRIORITIES.get(priority.lower(), "Regular")),
+        ("zones", zones, list(texts(body, "zones")) if "zones" in body else zones),
+        ("priority", priority, _PRIORITIES.get(stated.lower(), "Regular")),
     ):
         if before != after:
             raise refuse("PropertyChangeNotAllowed", target=name, property=name)
@@ -217,7 +218,7 @@ def _patch(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
     old, body = state.found(id_).document, body_of(request)
     check_etag(request, old)
-    _same_place(old, body)
+    _check_place(old, body)
     return _change(state, request, id_, _with_identities(old, body))
 
 
