@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fakeazure.aks.managed_clusters import NAMESPACE, ONE, POOL, found_cluster, found_pool
@@ -29,7 +30,7 @@ def _upgrade_node_image(state: State, request: Request) -> Response:
     image = images.node_image(state, text(properties, "nodeImageVersion"))
     if image is not None:
         newest = images.versions_of(state, image.definition)[0]
-        name = images.Image(image.gallery, image.definition, newest).node_image_version
+        name = replace(image, version=newest).node_image_version
         properties = {**properties, "nodeImageVersion": name, "eTag": state.guids()}
         entry = state.store.put(entry.id, {**entry.document, "properties": properties})
     return _accepted(state, request, entry, entry.document)

@@ -16,8 +16,6 @@ from fakeazure.state import State
 from lazyrecords import dataclass
 
 _REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
-_EITHER = "gen1or2"
-"""The definition of an image whose generation nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +25,20 @@ class Image:
     gallery: str
     definition: str
     version: str
-
-    @property
-    def generation(self) -> str:
-        """The Hyper-V generation, which the definition's name tells."""
-        if self.definition.startswith(_EITHER):
-            return ""
-        return "V2" if "gen2" in self.definition.lower() else "V1"
-
-    @property
-    def architecture(self) -> str:
-        """The CPU architecture, which the definition's name tells."""
-        return "Arm64" if "arm64" in self.definition.lower() else "x64"
+    generation: str
+    architecture: str
 
     @property
     def node_image_version(self) -> str:
         """The name that AKS gives it: `AKSUbuntu-2404gen2containerd-202512.18.0`."""
         return f"{self.gallery}-{self.definition}-{self.version}"
+
+
+def _of_aks(gallery: str, definition: str, version: str) -> Image:
+    """Return an image of AKS, whose generation and architecture the definition's name tells."""
+    name = definition.lower()
+    generation, architecture = "V2" if "gen2" in name else "V1", "Arm64" if "arm64" in name else "x64"
+    return Image(gallery, definition, version, generation, architecture)
 
 
 def versions_of(state: State, definition: str) -> tuple[str, ...]:
@@ -72,7 +67,9 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
             shared.lower(),
             GALLERIES[shared].lower(),
         ):
-            return Image(shared, known_definition, version) if version in versions_of(state, known_definition) else None
+            return (
+                _of_aks(shared, known_definition, version) if version in versions_of(state, known_definition) else None
+            )
     return None
 
 
@@ -86,9 +83,10 @@ def _own(state: State, named: str) -> Image | None:
     properties = definition.document["properties"] if definition is not None else {}
     if types == ("galleries", "images") and next(state.store.children(entry.id, "versions"), None) is None:
         return None
-    shape = "gen2" if text(properties, "hyperVGeneration", "V1").upper() == "V2" else "gen1"
-    shape += "arm64" if text(properties, "architecture").lower() == "arm64" else ""
-    return Image(entry.id.names[0], shape, entry.id.name if types[-1] == "versions" else "")
+    generation = "V2" if text(properties, "hyperVGeneration").upper() == "V2" else "V1"
+    architecture = "Arm64" if text(properties, "architecture").lower() == "arm64" else "x64"
+    name = definition.id.name if definition is not None else ""
+    return Image(entry.id.names[0], name, entry.id.name if types[-1] == "versions" else "", generation, architecture)
 
 
 def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,13 +104,13 @@ def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
 def _marketplace(publisher: str, offer: str, sku: str, version: str) -> Image | None:
     match = marketplace.find(publisher, offer, sku, version)
     if match is None:
-        if marketplace.known_offer(publisher, offer):
+        if marketplace.lists_versions(publisher, offer, sku):
             return None
-        generation, architecture = marketplace.named_generation(sku), marketplace.architecture(sku)
-    else:
-        generation, architecture, version = match[0].generation, match[0].architecture, match[1]
-    shape = {"V1": "gen1", "V2": "gen2"}.get(generation, _EITHER) + ("arm64" if architecture == "Arm64" else "")
-    return Image(publisher, shape, version)
+        architecture = marketplace.named_architecture(offer, sku)
+        generation = "V2" if architecture == "Arm64" else marketplace.named_generation(sku)
+        return Image(publisher, sku, version, generation, architecture)
+    image, exact_version = match
+    return Image(image.publisher, image.sku, exact_version, image.generation, image.architecture)
 
 
 def exact(storage: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -128,7 +126,9 @@ def node_image(state: State, name: str) -> Image | None:
     definition, _, version = rest.partition("-")
     for known_definition, shared in DEFINITIONS.items():
         if known_definition.lower() == definition.lower() and shared.lower() == gallery.lower():
-            return Image(shared, known_definition, version) if version in versions_of(state, known_definition) else None
+            return (
+                _of_aks(shared, known_definition, version) if version in versions_of(state, known_definition) else None
+            )
     return None
 
 
@@ -159,7 +159,7 @@ def _shown(request: Request, name: str, type_: str, unique: str, properties: Map
 
 
 def _definition(request: Request, public: str, definition: str) -> dict[str, Any]:
-    image = Image(public, definition, "")
+    image = _of_aks(public, definition, "")
     properties = {
         "osType": "Linux",
         "osState": "Generalized",

@@ -7,6 +7,7 @@ the versions stand for what is there, one or two of each. An image of another of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.lists import largest_page
@@ -62,7 +63,7 @@ _WINDOWS_SKUS = """
 2025-datacenter 2025-datacenter-g2 2025-datacenter-azure-edition 2025-datacenter-azure-edition-core 2025-datacenter-core
 2025-datacenter-core-g2 2025-datacenter-smalldisk 2025-datacenter-smalldisk-g2
 """
-"""The offer's SKUs as public templates name them; those without `g2`, `gensecond` or the Azure edition are of generation 1."""
+"""SKUs without `g2`, `gensecond` or the Azure edition in their names are of generation 1."""
 
 
 def named_generation(sku: str) -> str:
@@ -73,9 +74,10 @@ def named_generation(sku: str) -> str:
     return "V1" if "gen1" in name or "-g1" in name else ""
 
 
-def architecture(sku: str) -> str:
-    """Return the CPU architecture that a SKU's name tells."""
-    return "Arm64" if "arm64" in sku.lower() else "x64"
+def named_architecture(offer: str, sku: str) -> str:
+    """Return the CPU architecture that the names of an offer and its SKU tell: `rhel-arm64`, `almalinux-arm`, `12-arm64`."""
+    name = f"{offer}-{sku}".lower()
+    return "Arm64" if "arm64" in name or "arm" in name.replace("_", "-").split("-") else "x64"
 
 
 IMAGES = (
@@ -114,16 +116,16 @@ IMAGES = (
         for sku in _WINDOWS_SKUS.split()
     ),
 )
-_WHOLE_OFFERS = frozenset(
-    (
-        ("canonical", "ubuntu-24_04-lts"),
-        ("canonical", "0001-com-ubuntu-server-jammy"),
-        ("microsoftazurelinux", "azurelinux-4"),
-        ("microsoftwindowsserver", "windowsserver"),
-        ("openlogic", "centos"),
-    )
+_LISTED_OFFERS: Mapping[tuple[str, str], bool] = MappingProxyType(
+    {
+        ("canonical", "ubuntu-24_04-lts"): False,
+        ("canonical", "0001-com-ubuntu-server-jammy"): True,
+        ("microsoftazurelinux", "azurelinux-4"): True,
+        ("microsoftwindowsserver", "windowsserver"): False,
+        ("openlogic", "centos"): True,
+    }
 )
-"""Offers of which any other SKU is refused; of the others a few SKUs are listed."""
+"""Offers whose listed SKUs have the listed versions only → whether all SKUs are listed, so that any other is refused."""
 _LEVELS = ("publisher", "offer", "sku")
 
 
@@ -137,9 +139,11 @@ def find(publisher: str, offer: str, sku: str, version: str) -> tuple[Marketplac
     return None
 
 
-def known_offer(publisher: str, offer: str) -> bool:
-    """Return whether all images of an offer are listed here."""
-    return (publisher.lower(), offer.lower()) in _WHOLE_OFFERS
+def lists_versions(publisher: str, offer: str, sku: str) -> bool:
+    """Return whether all versions of a SKU are listed here: none of a SKU that an offer with all its SKUs has not."""
+    whole = _LISTED_OFFERS.get((publisher.lower(), offer.lower()))
+    urn = f"{publisher}:{offer}:{sku}".lower()
+    return whole or (whole is not None and any(image.urn.lower() == urn for image in IMAGES))
 
 
 def aliases() -> Mapping[str, Any]:

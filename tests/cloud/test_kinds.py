@@ -278,8 +278,9 @@ def test_marketplace_images_are_found_and_refused() -> None:
     for offer, sku, version, code in (
         ("ubuntu-24_04-lts", "server", "latest", None),
         ("ubuntu-24_04-lts", "server", "1.2.3", "PlatformImageNotFound"),
-        ("ubuntu-24_04-lts", "nope", "latest", "PlatformImageNotFound"),
-        ("Ubuntu-24_04-LTS", "nope", "latest", "PlatformImageNotFound"),
+        ("0001-com-ubuntu-server-jammy", "nope", "latest", "PlatformImageNotFound"),
+        ("0001-com-Ubuntu-Server-Jammy", "nope", "latest", "PlatformImageNotFound"),
+        ("ubuntu-24_04-lts", "ubuntu-pro", "1.0.0", None),  # of this offer some SKUs are listed
         ("ubuntu-24_04-lts", "server-arm64", "latest", "BadRequest"),
         ("an offer that is not listed here", "any", "1.0.0", None),
     ):
@@ -309,6 +310,10 @@ GEN1, EITHER, ARM = "Standard_A2_v2", "Standard_D2s_v5", "Standard_D2ps_v5"
         ("Canonical:UbuntuServer:18_04-lts-gen2", (EITHER,), (GEN1,)),
         ("Debian:debian-12:12", (GEN1, EITHER), ()),
         ("Debian:debian-13:13-arm64", (ARM,), (EITHER, GEN1)),
+        ("RedHat:rhel-arm64:9_4", (ARM,), (EITHER, GEN1)),
+        ("almalinux:almalinux-arm:9-arm-gen2", (ARM,), (EITHER, GEN1)),
+        ("somebody:alarm-server:charm", (GEN1, EITHER), (ARM,)),
+        ("MicrosoftWindowsServer:WindowsServer:2019-datacenter-core-g2-of-another-day", (EITHER,), (GEN1, ARM)),
     ],
 )
 def test_the_name_of_an_image_tells_which_sizes_boot_it(

@@ -391,14 +391,17 @@ def test_pages_of_prices() -> None:
 
 
 def test_generations_of_marketplace_images() -> None:
-    found = {
+    images = {
         sku: _marketplace("canonical", "ubuntu-24_04-lts", sku, "latest")
-        for sku in ("server", "server-gen1", "server-arm64")
+        for sku in ("server", "server-gen1", "server-arm64", "gen1or2")
     }
-    assert {sku: one.definition if one is not None else None for sku, one in found.items()} == {
-        "server": "gen2",
-        "server-gen1": "gen1",
-        "server-arm64": "gen2arm64",
+    assert {
+        sku: (image.generation, image.architecture) if image is not None else None for sku, image in images.items()
+    } == {
+        "server": ("V2", "x64"),
+        "server-gen1": ("V1", "x64"),
+        "server-arm64": ("V2", "Arm64"),
+        "gen1or2": ("V1", "x64"),  # its name tells generation 1
     }
 
 
