@@ -53,6 +53,7 @@ def _described(subscription: str, region: str) -> dict[str, Any]:
     about = place(region)
     if about is None:
         return {"displayName": region, "regionalDisplayName": region, "metadata": {"regionType": "Physical"}}
+    pair = about.paired_region
     optional = {
         "latitude": about.latitude,
         "longitude": about.longitude,
@@ -64,10 +65,8 @@ def _described(subscription: str, region: str) -> dict[str, Any]:
         "geography": about.geography,
         "geographyGroup": about.group,
         **{key: value for key, value in optional.items() if value},
+        "pairedRegion": [{"name": pair, "id": f"/subscriptions/{subscription}/locations/{pair}"}] if pair else [],
     }
-    if about.paired_region:
-        pair = about.paired_region
-        metadata["pairedRegion"] = [{"name": pair, "id": f"/subscriptions/{subscription}/locations/{pair}"}]
     return {
         "displayName": about.display_name,
         "regionalDisplayName": f"({about.group}) {about.display_name}",
