@@ -28,7 +28,8 @@ def pod(name: str, node: str = "") -> dict[str, Any]:
 def targets(pods: list[dict[str, Any]], events: list[Event], nodes: dict[str, str]) -> dict[str, str]:
     """Return the targets by the name of the pod; `nodes` are the Nodes of the NodeClaims that are there."""
     claims = {claim: {"metadata": {"name": claim}, "status": {"nodeName": node}} for claim, node in nodes.items()}
-    world = SimpleNamespace(events=events, list=lambda kind: pods, get=lambda kind, name: claims.get(name))
+    view = SimpleNamespace(list=lambda kind: pods)
+    world = SimpleNamespace(events=events, view=view, get=lambda kind, name: claims.get(name))
     return {name: target for (_, name), target in nominations(cast(World, world)).items()}
 
 

@@ -60,7 +60,7 @@ def _exchanged(
     """
     takers: dict[tuple[str, str], list[Pod]] = {}  # by controller and Node: pods that Karpenter wanted elsewhere
     waiting: dict[Pod, str] = {}
-    for pod in world.list("Pod"):
+    for pod in world.view.list("Pod"):  # no copies of all of them
         key, node, controller = (namespace_of(pod), name_of(pod)), spec_of(pod).get("nodeName"), controller_of(pod)
         if controller is None or key not in targets:
             continue
