@@ -134,15 +134,14 @@ $(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
 # Modules are looked for beside the program; without npm the client is left out.
 $(CLIENTS)/javascript/.installed: $(wildcard tests/clients/javascript/*)
 	@mkdir -p $(@D) && cp $^ $(@D)
-	@if command -v npm >/dev/null; then npm ci --prefix $(@D) --no-fund --no-audit --silent; else echo "make: no npm, so the JavaScript SDKs are left out"; fi
-	@touch $@
+	@if command -v npm >/dev/null; then npm ci --prefix $(@D) --no-fund --no-audit --silent && touch $@; \
+	  else echo "make: no npm, so the JavaScript SDKs are left out"; fi
 
 # Java takes the jars from one folder, so Maven has no part in a run; without it the client is left out.
 $(CLIENTS)/java/.installed: tests/clients/java/pom.xml
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) && rm -rf $(@D)/jars
 	@if command -v mvn >/dev/null; then mvn -B -q -f $< -Dmaven.repo.local="$(abspath $(@D))/repository" dependency:copy-dependencies \
-	  -DoutputDirectory="$(abspath $(@D))/jars"; else echo "make: no mvn, so the Java SDK is left out"; fi
-	@touch $@
+	  -DoutputDirectory="$(abspath $(@D))/jars" && touch $@; else echo "make: no mvn, so the Java SDK is left out"; fi
 
 # Minutes of a core: Terraform comes as a package, its provider is compiled from the module.
 AZAPI := github.com/Azure/terraform-provider-azapi@v1.15.0

@@ -80,8 +80,9 @@ def java_command(jars: Path) -> list[str] | str:
     """The command that runs the Java program from its source, or what it misses."""
     if not jars.exists():
         return f"{jars} is not there: make test-clients makes it with Maven"
-    if shutil.which("java") is None:
-        return "java is not in PATH: a JDK, 17 or newer, is needed"
+    for program in ("java", "javac"):  # java alone, of a runtime, does not run a program from its source
+        if shutil.which(program) is None:
+            return f"{program} is not in PATH: a JDK, 17 or newer, is needed"
     return ["java", "-cp", f"{jars}/*", str(ROOT / "tests" / "clients" / "java" / "Suite.java")]
 
 
