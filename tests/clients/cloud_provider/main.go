@@ -41,9 +41,9 @@ var (
 	tried    int
 )
 
-func expect[T comparable](what string, found, wanted T) error {
-	if found != wanted {
-		return fmt.Errorf("wrong: %s is %v, not %v", what, found, wanted)
+func expect[T comparable](name string, value, wanted T) error {
+	if value != wanted {
+		return fmt.Errorf("wrong: %s is %v, not %v", name, value, wanted)
 	}
 	return nil
 }
@@ -56,9 +56,9 @@ func refusal(err error, code string) error {
 	return expect("code", refused.ErrorCode, code)
 }
 
-// all is the first error of several.
-func all(errors ...error) error {
-	for _, err := range errors {
+// first is the first error of several.
+func first(results ...error) error {
+	for _, err := range results {
 		if err != nil {
 			return err
 		}
@@ -67,18 +67,28 @@ func all(errors ...error) error {
 }
 
 func try(operation string, run func() error) {
-	start, state, said := time.Now(), "works", ""
-	if err := run(); err != nil {
-		said, state = strings.Join(strings.Fields(err.Error()), " "), "missing"
-		if strings.HasPrefix(said, "wrong:") {
+	start, state, message := time.Now(), "works", ""
+	if err := recovered(run); err != nil {
+		message, state = strings.Join(strings.Fields(err.Error()), " "), "missing"
+		if strings.HasPrefix(message, "wrong:") {
 			state = "wrong"
 		}
 	}
-	line, _ := json.Marshal([]any{"cloud-provider-azure", operation, state, said[:min(300, len(said))], time.Since(start).Seconds()})
+	line, _ := json.Marshal([]any{"cloud-provider-azure", operation, state, message[:min(300, len(message))], time.Since(start).Seconds()})
 	fmt.Println(string(line))
 	if tried++; tried == most {
 		os.Exit(0)
 	}
+}
+
+// recovered runs an operation; a panic, as of a null that is not looked for, is the error of that operation alone.
+func recovered(run func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("wrong: panic: %v", reason)
+		}
+	}()
+	return run()
 }
 
 // settings are what an azure.json of a cluster has; the environment file names the cloud that is served.
@@ -113,9 +123,9 @@ func node(name, providerID string) *v1.Node {
 	return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.NodeSpec{ProviderID: providerID}}
 }
 
-func addresses(found []v1.NodeAddress) map[v1.NodeAddressType]string {
+func addresses(listed []v1.NodeAddress) map[v1.NodeAddressType]string {
 	byType := map[v1.NodeAddressType]string{}
-	for _, address := range found {
+	for _, address := range listed {
 		byType[address.Type] = address.Address
 	}
 	return byType
@@ -200,8 +210,8 @@ func machines(cloud *provider.Cloud) (machine, []machine) {
 		if err != nil {
 			return err
 		}
-		for _, one := range listed {
-			sets = append(sets, machine{name: strings.ToLower(*one.Properties.OSProfile.ComputerName), id: "azure://" + *one.ID, zone: location + "-" + *one.Zones[0]})
+		for _, instance := range listed {
+			sets = append(sets, machine{name: strings.ToLower(*instance.Properties.OSProfile.ComputerName), id: "azure://" + *instance.ID, zone: location + "-" + *instance.Zones[0]})
 		}
 		return expect("instances", len(sets), 2)
 	})
@@ -211,41 +221,41 @@ func machines(cloud *provider.Cloud) (machine, []machine) {
 	return vm, sets
 }
 
-func instances(cloud *provider.Cloud, one machine, kind string) {
+func instances(cloud *provider.Cloud, vm machine, kind string) {
 	about := strings.TrimSpace("InstancesV2 " + kind)
 	manager, _ := cloud.InstancesV2()
-	for _, id := range []string{one.id, ""} {
+	for _, id := range []string{vm.id, ""} {
 		by := map[bool]string{true: "provider id", false: "name"}[id != ""]
 		try(about+" InstanceExists by "+by, func() error {
-			exists, err := manager.InstanceExists(ctx, node(one.name, id))
-			return all(err, expect("it exists", exists, true))
+			exists, err := manager.InstanceExists(ctx, node(vm.name, id))
+			return first(err, expect("it exists", exists, true))
 		})
 		try(about+" InstanceMetadata by "+by, func() error {
-			found, err := manager.InstanceMetadata(ctx, node(one.name, id))
+			metadata, err := manager.InstanceMetadata(ctx, node(vm.name, id))
 			if err != nil {
 				return err
 			}
-			given := addresses(found.NodeAddresses)
-			return all(
-				expect("provider id", strings.ToLower(found.ProviderID), strings.ToLower(one.id)), expect("type", found.InstanceType, size),
-				expect("zone", found.Zone, one.zone), expect("region", found.Region, location),
-				expect("host name", given[v1.NodeHostName], one.name), expect("private address", strings.HasPrefix(given[v1.NodeInternalIP], "10."), true))
+			given := addresses(metadata.NodeAddresses)
+			return first(
+				expect("provider id", strings.ToLower(metadata.ProviderID), strings.ToLower(vm.id)), expect("type", metadata.InstanceType, size),
+				expect("zone", metadata.Zone, vm.zone), expect("region", metadata.Region, location),
+				expect("host name", given[v1.NodeHostName], vm.name), expect("private address", strings.HasPrefix(given[v1.NodeInternalIP], "10."), true))
 		})
 	}
 	try(about+" GetNodeNameByProviderID", func() error {
-		name, err := cloud.VMSet.GetNodeNameByProviderID(ctx, one.id)
-		return all(err, expect("name", string(name), one.name))
+		name, err := cloud.VMSet.GetNodeNameByProviderID(ctx, vm.id)
+		return first(err, expect("name", string(name), vm.name))
 	})
 	try(about+" GetZoneByProviderID", func() error {
-		zone, err := cloud.GetZoneByProviderID(ctx, one.id)
-		return all(err, expect("zone", zone.FailureDomain, one.zone))
+		zone, err := cloud.GetZoneByProviderID(ctx, vm.id)
+		return first(err, expect("zone", zone.FailureDomain, vm.zone))
 	})
 	try(about+" InstanceShutdown, it runs", func() error {
-		stopped, err := manager.InstanceShutdown(ctx, node(one.name, one.id))
-		return all(err, expect("it is shut down", stopped, false))
+		stopped, err := manager.InstanceShutdown(ctx, node(vm.name, vm.id))
+		return first(err, expect("it is shut down", stopped, false))
 	})
 	try(about+" GetPrimaryInterface", func() error {
-		nic, err := cloud.VMSet.GetPrimaryInterface(ctx, one.name)
+		nic, err := cloud.VMSet.GetPrimaryInterface(ctx, vm.name)
 		if err != nil {
 			return err
 		}
@@ -253,8 +263,8 @@ func instances(cloud *provider.Cloud, one machine, kind string) {
 	})
 	if kind != "" {
 		try(about+" InstanceExists, another id", func() error {
-			exists, err := manager.InstanceExists(ctx, node("nobody", strings.Replace(one.id, group, group+"-x", 1)))
-			return all(err, expect("it exists", exists, false))
+			exists, err := manager.InstanceExists(ctx, node("nobody", strings.Replace(vm.id, group, group+"-x", 1)))
+			return first(err, expect("it exists", exists, false))
 		})
 	}
 }
@@ -284,7 +294,7 @@ func power(cloud *provider.Cloud, vm machine) {
 			return err
 		}
 		stopped, err := manager.InstanceShutdown(ctx, node(vm.name, vm.id))
-		return all(err, expect("it is shut down", stopped, true))
+		return first(err, expect("it is shut down", stopped, true))
 	})
 	try("InstancesV2 vmss InstanceShutdown, started again", func() error {
 		poller, err := factory.NewVirtualMachineScaleSetVMsClient().BeginStart(ctx, group, set, instance, nil)
@@ -298,7 +308,7 @@ func power(cloud *provider.Cloud, vm machine) {
 			return err
 		}
 		stopped, err := manager.InstanceShutdown(ctx, node(vm.name, vm.id))
-		return all(err, expect("it is shut down", stopped, false))
+		return first(err, expect("it is shut down", stopped, false))
 	})
 }
 
@@ -313,28 +323,28 @@ func metadataService(vm machine) {
 	}
 	cloud.Metadata = service
 	try("cloud-node-manager NodeAddresses", func() error {
-		found, err := cloud.NodeAddresses(ctx, types.NodeName(vm.name))
+		listed, err := cloud.NodeAddresses(ctx, types.NodeName(vm.name))
 		if err != nil {
 			return err
 		}
-		given := addresses(found)
-		return all(expect("host name", given[v1.NodeHostName], vm.name), expect("private address", strings.HasPrefix(given[v1.NodeInternalIP], "10."), true))
+		given := addresses(listed)
+		return first(expect("host name", given[v1.NodeHostName], vm.name), expect("private address", strings.HasPrefix(given[v1.NodeInternalIP], "10."), true))
 	})
 	try("cloud-node-manager InstanceID", func() error {
 		id, err := cloud.InstanceID(ctx, types.NodeName(vm.name))
-		return all(err, expect("id", strings.ToLower("azure://"+id), strings.ToLower(vm.id)))
+		return first(err, expect("id", strings.ToLower("azure://"+id), strings.ToLower(vm.id)))
 	})
 	try("cloud-node-manager InstanceType", func() error {
-		found, err := cloud.InstanceType(ctx, types.NodeName(vm.name))
-		return all(err, expect("type", found, size))
+		instanceType, err := cloud.InstanceType(ctx, types.NodeName(vm.name))
+		return first(err, expect("type", instanceType, size))
 	})
 	try("cloud-node-manager GetZone", func() error {
 		zone, err := cloud.GetZone(ctx)
-		return all(err, expect("zone", zone.FailureDomain, vm.zone), expect("region", zone.Region, location))
+		return first(err, expect("zone", zone.FailureDomain, vm.zone), expect("region", zone.Region, location))
 	})
 	try("cloud-node-manager GetPlatformSubFaultDomain", func() error {
 		domain, err := cloud.GetPlatformSubFaultDomain(ctx)
-		return all(err, expect("domain", domain, ""))
+		return first(err, expect("domain", domain, ""))
 	})
 }
 
@@ -346,19 +356,19 @@ func routes(cloud *provider.Cloud, vm machine) {
 	}
 	try("Routes CreateRoute", func() error { return cloud.CreateRoute(ctx, "c", "", route) })
 	try("Routes ListRoutes", func() error {
-		found, err := list()
+		listed, err := list()
 		if err != nil {
 			return err
 		}
-		if err = expect("routes", len(found), 1); err != nil {
+		if err = expect("routes", len(listed), 1); err != nil {
 			return err
 		}
-		return all(expect("node", string(found[0].TargetNode), vm.name), expect("prefix", found[0].DestinationCIDR, route.DestinationCIDR))
+		return first(expect("node", string(listed[0].TargetNode), vm.name), expect("prefix", listed[0].DestinationCIDR, route.DestinationCIDR))
 	})
 	try("Routes DeleteRoute", func() error { return cloud.DeleteRoute(ctx, "c", route) })
 	try("Routes ListRoutes, none", func() error {
-		found, err := list()
-		return all(err, expect("routes", len(found), 0))
+		listed, err := list()
+		return first(err, expect("routes", len(listed), 0))
 	})
 }
 
@@ -374,77 +384,81 @@ func diskID(name string) string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/disks/%s", os.Getenv("AZURE_SUBSCRIPTION_ID"), group, name)
 }
 
-func attach(cloud *provider.Cloud, one machine, name string, lun int32) error {
-	return cloud.VMSet.AttachDisk(ctx, types.NodeName(one.name), map[string]*provider.AttachDiskOptions{
+func attach(cloud *provider.Cloud, vm machine, name string, lun int32) error {
+	return cloud.VMSet.AttachDisk(ctx, types.NodeName(vm.name), map[string]*provider.AttachDiskOptions{
 		diskID(name): {CachingMode: armcompute.CachingTypesReadOnly, DiskName: name, Lun: lun}})
 }
 
-func disks(cloud *provider.Cloud, one machine, name, kind string) {
+func disks(cloud *provider.Cloud, vm machine, name, kind string) {
 	about := strings.TrimSpace("disk " + kind)
 	state := func(wanted armcompute.DiskState, owner string) error {
-		found, err := cloud.ComputeClientFactory.GetDiskClient().Get(ctx, group, name)
+		disk, err := cloud.ComputeClientFactory.GetDiskClient().Get(ctx, group, name)
 		if err != nil {
 			return err
 		}
-		managed := ""
-		if found.ManagedBy != nil {
-			managed = *found.ManagedBy
+		manager := ""
+		if disk.ManagedBy != nil {
+			manager = *disk.ManagedBy
 		}
-		return all(expect("state", *found.Properties.DiskState, wanted), expect("owner", strings.ToLower(managed), strings.ToLower(owner)))
+		return first(expect("state", *disk.Properties.DiskState, wanted), expect("owner", strings.ToLower(manager), strings.ToLower(owner)))
 	}
 	luns := func() (map[string]int32, error) {
-		attached, _, err := cloud.VMSet.GetDataDisks(ctx, types.NodeName(one.name), azcache.CacheReadTypeForceRefresh)
+		attached, _, err := cloud.VMSet.GetDataDisks(ctx, types.NodeName(vm.name), azcache.CacheReadTypeForceRefresh)
 		byName := map[string]int32{}
-		for _, one := range attached {
-			byName[*one.Name] = *one.Lun
+		for _, disk := range attached {
+			byName[*disk.Name] = *disk.Lun
 		}
 		return byName, err
 	}
+	owner := strings.TrimPrefix(vm.id, "azure://")
+	attached := func() error {
+		byName, err := luns()
+		lun, there := byName[name]
+		return first(err, expect("it is there", there, true), expect("lun", lun, 3), expect("disks", len(byName), 1), state(armcompute.DiskStateAttached, owner))
+	}
 	try(about+" create", func() error {
-		made, err := disk(cloud, name, one.zone)
+		made, err := disk(cloud, name, vm.zone)
 		if err != nil {
 			return err
 		}
-		return all(expect("size", *made.Properties.DiskSizeGB, 64), state(armcompute.DiskStateUnattached, ""))
+		return first(expect("size", *made.Properties.DiskSizeGB, 64), state(armcompute.DiskStateUnattached, ""))
 	})
 	try(about+" AttachDisk", func() error {
-		return all(attach(cloud, one, name, 3), state(armcompute.DiskStateAttached, strings.TrimPrefix(one.id, "azure://")))
+		return first(attach(cloud, vm, name, 3), state(armcompute.DiskStateAttached, owner))
 	})
-	try(about+" GetDataDisks", func() error {
-		found, err := luns()
-		lun, there := found[name]
-		return all(err, expect("it is there", there, true), expect("lun", lun, 3))
-	})
-	try(about+" AttachDisk again", func() error { return attach(cloud, one, name, 3) })
+	try(about+" GetDataDisks", attached)
+	try(about+" AttachDisk again", func() error { return first(attach(cloud, vm, name, 3), attached()) })
 	try(about+" AttachDisk, lun in use", func() error {
-		if _, err := disk(cloud, name+"-2", one.zone); err != nil {
+		if _, err := disk(cloud, name+"-2", vm.zone); err != nil {
 			return err
 		}
-		return refusal(attach(cloud, one, name+"-2", 3), "InvalidParameter")
+		return refusal(attach(cloud, vm, name+"-2", 3), "InvalidParameter")
 	})
 	if kind != "" {
-		try(about+" UpdateVM", func() error { return cloud.VMSet.UpdateVM(ctx, types.NodeName(one.name)) })
+		try(about+" UpdateVM", func() error {
+			return first(cloud.VMSet.UpdateVM(ctx, types.NodeName(vm.name)), attached())
+		})
 	}
 	try(about+" DetachDisk", func() error {
-		err := cloud.VMSet.DetachDisk(ctx, types.NodeName(one.name), map[string]string{diskID(name): name}, false)
-		return all(err, state(armcompute.DiskStateUnattached, ""))
+		err := cloud.VMSet.DetachDisk(ctx, types.NodeName(vm.name), map[string]string{diskID(name): name}, false)
+		return first(err, state(armcompute.DiskStateUnattached, ""))
 	})
 	try(about+" GetDataDisks, none", func() error {
-		found, err := luns()
-		_, there := found[name]
-		return all(err, expect("it is there", there, false))
+		byName, err := luns()
+		_, there := byName[name]
+		return first(err, expect("it is there", there, false))
 	})
 	try(about+" delete", func() error { return cloud.ComputeClientFactory.GetDiskClient().Delete(ctx, group, name) })
 }
 
 // twice is what the driver meets after a node went away without a detach: Azure says who has the disk.
-func twice(cloud, standard *provider.Cloud, first machine, others []machine) {
-	second := others[slices.IndexFunc(others, func(one machine) bool { return one.zone == first.zone })]
+func twice(cloud, standard *provider.Cloud, holder machine, others []machine) {
+	second := others[slices.IndexFunc(others, func(vm machine) bool { return vm.zone == holder.zone })]
 	try("disk AttachDisk, attached elsewhere", func() error {
-		if _, err := disk(cloud, "shared", first.zone); err != nil {
+		if _, err := disk(cloud, "shared", holder.zone); err != nil {
 			return err
 		}
-		if err := attach(standard, first, "shared", 5); err != nil {
+		if err := attach(standard, holder, "shared", 5); err != nil {
 			return err
 		}
 		return refusal(attach(cloud, second, "shared", 5), "ConflictingUserInput")
@@ -461,6 +475,6 @@ func gone(cloud *provider.Cloud, vm machine) {
 			return err
 		}
 		exists, err := manager.InstanceExists(ctx, node(vm.name, vm.id))
-		return all(err, expect("it exists", exists, false))
+		return first(err, expect("it exists", exists, false))
 	})
 }

@@ -1,4 +1,4 @@
-// Azure's fluent Java SDK against a served cloud: one line of JSON for each operation, [client, operation, state, what was said, seconds].
+// Azure's fluent Java SDK against a served cloud: one line of JSON for each operation, [client, operation, state, message, seconds].
 // `refused` is right where Azure refuses, too. Run from its source by tests/clients/run.py, with the jars of pom.xml in the class path.
 
 import com.azure.core.credential.TokenCredential;
@@ -16,6 +16,7 @@ import com.azure.resourcemanager.compute.ComputeManager;
 import com.azure.resourcemanager.compute.models.AccessLevel;
 import com.azure.resourcemanager.compute.models.ComputeResourceType;
 import com.azure.resourcemanager.compute.models.DiskSkuTypes;
+import com.azure.resourcemanager.compute.models.DiskState;
 import com.azure.resourcemanager.compute.models.KnownLinuxVirtualMachineImage;
 import com.azure.resourcemanager.compute.models.PowerState;
 import com.azure.resourcemanager.compute.models.VirtualMachine;
@@ -56,18 +57,18 @@ public class Suite {
   static final int MOST = Integer.parseInt(System.getenv().getOrDefault("FAKEAZURE_CLIENT_OPERATIONS", "0"));
   static final String G = "javag", SIZE = "Standard_D2s_v5", KEY = "ssh-rsa AAAA somebody";
   static final Region EASTUS = Region.US_EAST;
-  static int told = 0;
+  static int tried = 0;
 
   static void must(boolean holds, Object otherwise) {
     if (!holds) throw new AssertionError(String.valueOf(otherwise));
   }
 
-  static void tell(String name, long start, String state, Throwable error) throws Exception {
-    String said = error == null ? "" : error.getClass().getSimpleName() + ": " + error.getMessage();
-    said = said.replaceAll("\\s+", " ");
+  static void print(String name, long start, String state, Throwable error) throws Exception {
+    String message = error == null ? "" : error.getClass().getSimpleName() + ": " + error.getMessage();
+    message = message.replaceAll("\\s+", " ");
     double seconds = (System.nanoTime() - start) / 1e9;
-    System.out.println(JSON.writeValueAsString(List.of("Java SDK", name, state, said.substring(0, Math.min(300, said.length())), seconds)));
-    if (++told == MOST) System.exit(0);
+    System.out.println(JSON.writeValueAsString(List.of("Java SDK", name, state, message.substring(0, Math.min(300, message.length())), seconds)));
+    if (++tried == MOST) System.exit(0);
   }
 
   static void t(String name, Operation operation) throws Exception {
@@ -79,11 +80,11 @@ public class Suite {
     } catch (AssertionError e) {
       state = "wrong";
       error = e;
-    } catch (Exception e) {
+    } catch (Throwable e) { // a NoSuchMethodError, too, is of this operation alone
       state = "missing";
       error = e;
     }
-    tell(name, start, state, error);
+    print(name, start, state, error);
   }
 
   static void refused(String name, String code, Operation operation) throws Exception {
@@ -104,7 +105,7 @@ public class Suite {
     store.load(null, null);
     try (FileInputStream in = new FileInputStream(pem)) {
       int n = 0;
-      for (Certificate one : CertificateFactory.getInstance("X.509").generateCertificates(in)) store.setCertificateEntry("c" + n++, one);
+      for (Certificate certificate : CertificateFactory.getInstance("X.509").generateCertificates(in)) store.setCertificateEntry("c" + n++, certificate);
     }
     File file = File.createTempFile("fakeazure-", ".p12");
     file.deleteOnExit();
@@ -268,10 +269,20 @@ public class Suite {
     t("disks.define", () -> must(cm.disks().define("d").withRegion(EASTUS).withExistingResourceGroup(G).withData().withSizeInGB(32)
         .withSku(DiskSkuTypes.PREMIUM_LRS).create().sku().equals(DiskSkuTypes.PREMIUM_LRS), "sku"));
     t("disk.update", () -> must(cm.disks().getByResourceGroup(G, "d").update().withSizeInGB(64).apply().sizeInGB() == 64, "size"));
-    t("disks.grantAccess", () -> must(cm.disks().grantAccess(G, "d", AccessLevel.READ, 300).startsWith("https://"), "no address"));
-    t("disks.revokeAccess", () -> cm.disks().revokeAccess(G, "d"));
+    t("disks.grantAccess", () -> {
+      must(cm.disks().grantAccess(G, "d", AccessLevel.READ, 300).startsWith("https://"), "no address");
+      must(diskState(cm).equals(DiskState.ACTIVE_SAS), diskState(cm));
+    });
+    t("disks.revokeAccess", () -> {
+      cm.disks().revokeAccess(G, "d");
+      must(diskState(cm).equals(DiskState.UNATTACHED), diskState(cm));
+    });
     t("snapshots.define", () -> must(cm.snapshots().define("sn").withRegion(EASTUS).withExistingResourceGroup(G)
         .withDataFromDisk(cm.disks().getByResourceGroup(G, "d")).create().sizeInGB() == 64, "size"));
+  }
+
+  static DiskState diskState(ComputeManager cm) {
+    return cm.disks().getByResourceGroup(G, "d").innerModel().diskState();
   }
 
   static void scaleSets(ComputeManager cm, NetworkManager nm) throws Exception {
@@ -289,17 +300,14 @@ public class Suite {
       must(set.capacity() == 3, set.capacity());
       must(set.storageProfile().imageReference() != null && set.osDiskCachingType() != null, "the profile is lost");
     });
-    t("virtualMachineScaleSet.virtualMachines", () -> must(cm.virtualMachineScaleSets().getByResourceGroup(G, "s2").virtualMachines().list().stream()
-        .map(vm -> vm.powerState()).toList().equals(List.of(PowerState.RUNNING, PowerState.RUNNING, PowerState.RUNNING)), "power states"));
+    t("virtualMachineScaleSet.virtualMachines", () -> allAre(cm, PowerState.RUNNING));
     t("virtualMachineScaleSets.deallocate", () -> {
       cm.virtualMachineScaleSets().deallocate(G, "s2");
-      must(cm.virtualMachineScaleSets().getByResourceGroup(G, "s2").virtualMachines().list().stream()
-          .allMatch(vm -> vm.powerState().equals(PowerState.DEALLOCATED)), "power states");
+      allAre(cm, PowerState.DEALLOCATED);
     });
     t("virtualMachineScaleSets.start", () -> {
       cm.virtualMachineScaleSets().start(G, "s2");
-      must(cm.virtualMachineScaleSets().getByResourceGroup(G, "s2").virtualMachines().list().stream()
-          .allMatch(vm -> vm.powerState().equals(PowerState.RUNNING)), "power states");
+      allAre(cm, PowerState.RUNNING);
     });
     t("virtualMachineScaleSets.deleteInstances", () -> {
       cm.virtualMachineScaleSets().deleteInstances(G, "s2", List.of("0"), false);
@@ -308,6 +316,12 @@ public class Suite {
     });
     t("virtualMachineScaleSet.listNetworkInterfaces", () -> must(cm.virtualMachineScaleSets().getByResourceGroup(G, "s2").listNetworkInterfaces()
         .stream().filter(nic -> nic.primaryPrivateIP().startsWith("10.0.0.")).count() == 2, "interfaces"));
+  }
+
+  /** The three instances of the set `s2` are in this power state. */
+  static void allAre(ComputeManager cm, PowerState state) {
+    var states = cm.virtualMachineScaleSets().getByResourceGroup(G, "s2").virtualMachines().list().stream().map(vm -> vm.powerState()).toList();
+    must(states.equals(List.of(state, state, state)), states);
   }
 
   static VirtualMachineScaleSet scaleSet(ComputeManager cm, NetworkManager nm, String name, boolean balanced) {
