@@ -23,8 +23,8 @@ _SECONDARY_RATE = 0.01
 """--secondary-node-eviction-rate, of an unhealthy zone that is large."""
 _LARGE = 50
 """--large-cluster-size-threshold: a zone of so many Nodes is not large yet."""
-_UNHEALTHY = 0.55
-"""--unhealthy-zone-threshold: the share of a zone's Nodes."""
+_UNHEALTHY, _TWENTIETHS = 11, 20
+"""--unhealthy-zone-threshold: 0.55 of a zone's Nodes. Upstream's quotients of float32 keep to that below 2^21 Nodes."""
 _FEW = 2
 """So many Nodes that are not ready never make a zone unhealthy, unless they are all."""
 
@@ -48,7 +48,7 @@ def zone_state(ready: int, not_ready: int) -> ZoneState:
     """Return the state of a zone with so many Nodes that are ready, and that are not."""
     if not ready and not_ready:
         return ZoneState.FULL_DISRUPTION
-    if not_ready > _FEW and not_ready >= _UNHEALTHY * (ready + not_ready):
+    if not_ready > _FEW and _TWENTIETHS * not_ready >= _UNHEALTHY * (ready + not_ready):
         return ZoneState.PARTIAL_DISRUPTION
     return ZoneState.NORMAL
 

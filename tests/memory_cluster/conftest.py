@@ -32,8 +32,8 @@ class Cluster:
         return self.writer(ADMIN)
 
 
-def memory_cluster(kubernetes: str = "1.35.0") -> Cluster:
-    rng = Rng(0)
+def memory_cluster(kubernetes: str = "1.35.0", seed: int = 0) -> Cluster:
+    rng = Rng(seed)
     engine = Engine(Clock())
     recorder = Recorder(engine.clock)
     memory = MemoryCluster(engine, rng, Ids(rng), recorder, crds=crd_set("1.14.0"), kubernetes=kubernetes)

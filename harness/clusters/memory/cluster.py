@@ -56,7 +56,7 @@ class MemoryCluster:
         self._autoscalers = Autoscalers(tools, self._loads)
         engine.add_controllers(
             self._scheduler,
-            *controllers(tools, self.store.exists, self._autoscalers),
+            *controllers(tools, self.store.exists, self._autoscalers, rng),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             VolumeProtection(self.store, self.writer(CONTROLLER_MANAGER)),

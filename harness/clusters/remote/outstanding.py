@@ -30,7 +30,7 @@ from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
-from harness.kube.scheduling.taints import NO_EXECUTE
+from harness.kube.scheduling.taints import NO_EXECUTE, TAINT_OF_READY
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, PodVolumes, is_reserved_for
 from harness.kube.zone_states import EXCLUDED, eviction_rate, zone_key, zone_state
 
@@ -39,10 +39,6 @@ __all__ = ["PodEvent", "missing_events", "outstanding_work"]
 PodEvent = tuple[str, str, str]
 """An Event of kube-scheduler: namespace and name of the pod, and the message."""
 
-_TAINT_OF = {
-    "True": "",
-    "Unknown": UNREACHABLE,
-}  # status of Ready; not ready whatever else it is (pkg/controller/nodelifecycle)
 _LONGEST = 1024  # an Event cuts longer messages
 _WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 
@@ -83,7 +79,7 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
         if name_of(node) in machines and not condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: not Ready"
         ready = condition(node, "Ready")
-        wanted = _TAINT_OF.get(str(ready["status"]), NOT_READY) if ready is not None else NOT_READY
+        wanted = "" if condition_is(node, "Ready") else TAINT_OF_READY.get(str((ready or {}).get("status")), NOT_READY)
         taints = {(str(taint.get("key")), taint.get("effect")) for taint in spec_of(node).get("taints") or ()}
         if {key for key, _ in taints} & {NOT_READY, UNREACHABLE} != {wanted} - {""}:
             yield f"Node/{name_of(node)}: its taints do not fit its Ready condition"

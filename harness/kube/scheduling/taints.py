@@ -7,10 +7,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
+
 Taint = Mapping[str, Any]
 Toleration = Mapping[str, Any]
 
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
+
+TAINT_OF_READY: Mapping[str, str] = {"False": NOT_READY, "Unknown": UNREACHABLE}
+"""The key of the taint that a Node gets by the status of its Ready condition (kubernetes pkg/controller/nodelifecycle)."""
 
 _COMPARING = ("Lt", "Gt")
 _INTEGER = re.compile(r"(0|-?[1-9][0-9]*)\Z")

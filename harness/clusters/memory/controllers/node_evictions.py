@@ -1,10 +1,10 @@
 """The node lifecycle controller of kube-controller-manager, its slow half: the taints that drive pods out of Nodes that are not ready.
 
-In each zone one Node is tainted in ten seconds, fewer or none where most are not ready, and none at all while no Node of the
-cluster is. There it looks at its Nodes every five seconds, here at once.
+In each zone one Node is tainted every ten seconds. Where most Nodes of a zone are not ready, it is fewer or none; while no Node of the
+cluster is ready, none is tainted. Upstream looks at its Nodes every five seconds, this controller as soon as one changes.
 
 Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (processTaintBaseEviction, doNoExecuteTaintingPass,
-handleDisruption), pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go.
+handleDisruption, markNodeForTainting), pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ from math import inf
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
-from harness.kube.api.labels import NOT_READY, UNREACHABLE
+from harness.engine.rng import Rng
 from harness.kube.api.objects import Object, condition, labels_of, name_of, spec_of
-from harness.kube.scheduling.taints import NO_EXECUTE
+from harness.kube.scheduling.taints import NO_EXECUTE, TAINT_OF_READY
 from harness.kube.zone_states import EXCLUDED, ZoneState, eviction_rate, zone_key, zone_state
 from lazyrecords import dataclass
 
 __all__ = ["NodeEvictions"]
 
 _PASS = "pass"
-_TAINTS: Mapping[str, str] = {"False": NOT_READY, "Unknown": UNREACHABLE}
-"""The key of the taint for each status of Ready."""
-
 _ZoneKey = tuple[str, str]
 
 
@@ -91,7 +88,8 @@ class NodeEvictions:
     name = "node-lifecycle.evictions"
     backoff = (0.05, 5.0)
 
-    def __init__(self, view: View, writer: Writer, clock: Clock) -> None:
+    def __init__(self, view: View, writer: Writer, clock: Clock, rng: Rng) -> None:
+        self._rng = rng
         self._view = view
         self._writer = writer
         self._clock = clock
@@ -137,11 +135,12 @@ class NodeEvictions:
             self._begun = True
             for node in self._view.list("Node"):
                 self._note(name_of(node), _health(node))
-        changed, self._changed = self._changed, {}
-        for name in changed:
+        while self._changed:
+            name = next(iter(self._changed))
             self._look(name)
+            del self._changed[name]
         self._handle_disruption()
-        due = [self._taint(zone) for zone in self._zones.values() if zone.queue]
+        due = [self._taint(key, zone) for key, zone in self._zones.items() if zone.queue]
         following = min(due, default=inf)
         return DONE if following == inf else Result((following - self._clock.now) / SECOND)
 
@@ -151,7 +150,7 @@ class NodeEvictions:
         if health is None:
             return
         queue = self._zones[health.zone].queue
-        wanted = _TAINTS.get(health.ready)
+        wanted = TAINT_OF_READY.get(health.ready)
         if health.ready == "True":
             queue.pop(name, None)
             if health.driving:
@@ -163,7 +162,7 @@ class NodeEvictions:
 
     def _handle_disruption(self) -> None:
         """Give each zone the rate of its new state."""
-        for key in [key for key, zone in self._zones.items() if not zone.ready and not zone.not_ready]:
+        for key in [key for key, zone in self._zones.items() if not (zone.ready or zone.not_ready or zone.queue)]:
             if not any(health.zone == key for health in self._nodes.values()):
                 del self._zones[key]
         zones = [zone for zone in self._zones.values() if zone.ready or zone.not_ready]
@@ -183,13 +182,19 @@ class NodeEvictions:
                 zone.limit(eviction_rate(state, zone.ready + zone.not_ready), now)
             zone.state = state
 
-    def _taint(self, zone: _Zone) -> float:
-        """Taint the Nodes of a zone whose turn it is, and return when the next one's comes, in nanoseconds."""
+    def _taint(self, key: _ZoneKey, zone: _Zone) -> float:
+        """Taint the Nodes of a zone whose turn it is, and return when the next one's comes, in nanoseconds.
+
+        Chance decides whose turn it is: every five seconds upstream queues all Nodes of a zone anew, from eight threads. Those
+        that have left the zone keep their place before them.
+        """
         while zone.queue and zone.limiter.accept(self._clock.now):
-            name = next(iter(zone.queue))
+            left = [name for name in zone.queue if name not in self._nodes or self._nodes[name].zone != key]
+            names = left[:1] or list(zone.queue)
+            name = names[0] if len(names) == 1 else self._rng.choice(self.name, names)
             del zone.queue[name]
             health = self._nodes.get(name)
-            if health is not None and (wanted := _TAINTS.get(health.ready)):
+            if health is not None and (wanted := TAINT_OF_READY.get(health.ready)):
                 self._swap(name, wanted)
         return zone.limiter.free if zone.queue else inf
 
@@ -214,4 +219,4 @@ def _health(node: Object) -> _Health:
 
 
 def _is_driving(taint: Mapping[str, str]) -> bool:
-    return taint.get("effect") == NO_EXECUTE and taint.get("key") in _TAINTS.values()
+    return taint.get("effect") == NO_EXECUTE and taint.get("key") in TAINT_OF_READY.values()

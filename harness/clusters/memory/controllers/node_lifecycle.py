@@ -10,15 +10,14 @@ from collections.abc import Hashable, Iterator, Mapping
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import View, Writer, key_by_name
-from harness.kube.api.labels import NOT_READY, UNREACHABLE, UNSCHEDULABLE
+from harness.kube.api.labels import NOT_READY, UNSCHEDULABLE
 from harness.kube.api.objects import Object, condition, conditions_of, spec_of
-from harness.kube.scheduling.taints import NO_SCHEDULE
+from harness.kube.scheduling.taints import NO_SCHEDULE, TAINT_OF_READY
 
 __all__ = ["NodeLifecycle"]
 
 _OF_CONDITIONS: Mapping[tuple[str, str], str] = {
-    ("Ready", "False"): NOT_READY,
-    ("Ready", "Unknown"): UNREACHABLE,
+    **{("Ready", status): key for status, key in TAINT_OF_READY.items()},
     ("MemoryPressure", "True"): "node.kubernetes.io/memory-pressure",
     ("DiskPressure", "True"): "node.kubernetes.io/disk-pressure",
     ("NetworkUnavailable", "True"): "node.kubernetes.io/network-unavailable",

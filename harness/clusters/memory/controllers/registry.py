@@ -20,6 +20,7 @@ from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import Controller
 from harness.engine.ports import Sink, View, Writer
+from harness.engine.rng import Rng
 from harness.kube.api.versions import Version
 
 __all__ = ["controllers", "tools_of"]
@@ -30,12 +31,12 @@ def tools_of(view: View, writer: Writer, sink: Sink, clock: Clock, version: Call
     return Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)
 
 
-def controllers(tools: Tools, exists: Callable[[str], bool], autoscalers: Autoscalers) -> list[Controller]:
+def controllers(tools: Tools, exists: Callable[[str], bool], autoscalers: Autoscalers, rng: Rng) -> list[Controller]:
     """Return all controllers of one cluster; `exists` tells whether an object of this uid is stored."""
     view, writer, clock = tools.view, tools.writer, tools.clock
     return [
         NodeLifecycle(view, writer, clock),
-        NodeEvictions(view, writer, clock),
+        NodeEvictions(view, writer, clock, rng),
         NodeLabels(view, writer),
         Workloads(tools),
         Jobs(tools),
