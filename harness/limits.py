@@ -62,7 +62,9 @@ SITUATIONS = Limit("situations", 250_000)
 """Rows of a sweep."""
 
 STEPS = Limit("steps", 200_000)
-"""Steps of controllers within an hour of virtual time: with more of them, 56 a second, a run ends."""
+"""Steps of controllers within an hour of virtual time: with more of them, 56 a second, a run ends.
+
+Looks that write nothing and are a second or more apart do not count (harness/engine/step_bounds.py)."""
 
 ALL_STEPS = Limit("all-steps", 10_000_000)
 """Steps of controllers during one `advance`: a budget's schedule may have an event in every minute of ten years."""

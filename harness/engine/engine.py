@@ -24,9 +24,8 @@ _BOUNDS = StepBounds()
 class Wait(IntEnum):
     """The meaning of a timer for `settle`.
 
-    PROGRESS: the timer makes progress (a batch window, a boot, a retry): settle goes there. POLL: a repeated look that
-    only matters if anything has changed since the last one. ALARM: a deadline or a periodic chore: only `advance` goes
-    there.
+    PROGRESS: the timer makes progress (a batch window, a boot, a retry): settle goes there. POLL: a repeated look that only matters if
+    anything has changed since the last one. ALARM: a deadline or a periodic chore: only `advance` goes there.
     """
 
     PROGRESS = 0
@@ -117,6 +116,7 @@ class _Work:
     slot: Slot
     wait: Wait
     revision: int
+    queued: int
     dropped: bool = False
     """Whether it is dropped: another one took its place, or its controller is gone."""
 
@@ -145,8 +145,7 @@ class Engine:
         self.runaways: list[tuple[float, Runaway]] = []
         """All runaways so far, with the virtual seconds at which they were found."""
         self.outside: Callable[[], bool] | None = None
-        """A cluster with controllers of its own: called when nothing is due here, it waits until the cluster rests, and
-        returns whether it changed."""
+        """Waits, when nothing is due here, until a cluster with controllers of its own rests; returns whether it changed."""
 
     def add_controllers(self, *controllers: Controller) -> None:
         """Register controllers; changes reach them in the order of registration."""
@@ -267,9 +266,10 @@ class Engine:
                 self.clock.advance_to(work.due)
                 count.pass_time(work.due, self.steps)
             heappop(heap)
-            if work.wait is Wait.POLL:
-                count.look()
+            revision = self.revision
             self._step(work)
+            if work.wait is Wait.POLL and self.revision == revision:
+                count.look(work.due - work.queued)
             if (until is None and self._circling()) or (go_on is not None and not go_on()):
                 break
             if many := count.check(self.clock.now, self.steps):
@@ -340,11 +340,11 @@ class Engine:
                 return
             wait, present.dropped = present.wait, True
         self._seq += 1
-        work = self._pending[slot] = _Work(due, self._seq, slot, wait, self.revision)
+        work = self._pending[slot] = _Work(due, self._seq, slot, wait, self.revision, self.clock.now)
         heappush(self._heap, (due, self._seq, work))
 
     def _replace(self, work: _Work, due: int) -> None:
         self._seq += 1
         work.dropped = True
-        moved = self._pending[work.slot] = _Work(due, self._seq, work.slot, work.wait, work.revision)
+        moved = self._pending[work.slot] = _Work(due, self._seq, work.slot, work.wait, work.revision, work.queued)
         heappush(self._heap, (due, self._seq, moved))

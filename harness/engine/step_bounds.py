@@ -9,15 +9,17 @@ from lazyrecords import dataclass
 __all__ = ["ALL_STEPS", "STEPS_OF_AN_HOUR", "StepBounds", "StepCount"]
 
 STEPS_OF_AN_HOUR, ALL_STEPS = "steps", "all-steps"
-"""Names of the limits (harness/limits.py): of steps within an hour of virtual time, but for looks, and of all of one call."""
+"""Names of the limits (harness/limits.py): of steps within an hour of virtual time, but for idle looks, and of all of one call."""
 _HOUR = 3600 * SECOND
+_IDLE = SECOND
 
 
 @dataclass(frozen=True, slots=True)
 class StepBounds:
     """The most steps within an hour of virtual time, whether it stands still or they come one after another, and of one call.
 
-    Repeated looks (Wait.POLL) do not count for the hour: there are as many as there are objects that wait, and no harm in it.
+    A repeated look (Wait.POLL) that writes nothing, a second or more after its key was queued, does not count for the hour: a thousand
+    objects that wait are looked at a thousand times every few seconds, and time passes.
     """
 
     of_an_hour: int = 200_000
@@ -41,9 +43,10 @@ class StepCount:
         if now - self._hour >= _HOUR:
             self._hour, self._hour_from = now, steps
 
-    def look(self) -> None:
-        """Leave the step that comes out of the hour's count."""
-        self._hour_from += 1
+    def look(self, after: int) -> None:
+        """Leave the last step, an idle look, out of the hour's count if its key had waited for long enough, in nanoseconds."""
+        if after >= _IDLE:
+            self._hour_from += 1
 
     def check(self, now: int, steps: int) -> str:
         """Return the text about a limit that is reached, empty where none is."""

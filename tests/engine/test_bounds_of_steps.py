@@ -54,7 +54,26 @@ def test_looks_of_many_objects_that_wait_do_not_count_for_the_hour() -> None:
     """A CronJob whose pods never get a node has a pod more every minute, at which Karpenter looks every ten seconds."""
     settled = engine(10, 100, wait=Wait.POLL).advance(86_400)
     assert (settled.exhausted, settled.steps) == (None, 8641)
-    assert engine(0, 100, 1000, wait=Wait.POLL).advance(86_400).limit == ALL_STEPS
+    assert engine(10, 100, 1000, wait=Wait.POLL).advance(86_400).limit == ALL_STEPS
+
+
+@pytest.mark.parametrize("seconds", [0, 0.001, 0.999])
+def test_looks_less_than_a_second_apart_count_for_the_hour(seconds: float) -> None:
+    settled = engine(seconds, 100, wait=Wait.POLL).advance(86_400)
+    assert (settled.steps, settled.limit) == (100, STEPS_OF_AN_HOUR)
+
+
+def test_looks_that_write_count_for_the_hour() -> None:
+    class Writing(Ticking):
+        def reconcile(self, key: Hashable) -> Result:
+            made.touch()
+            return super().reconcile(key)
+
+    writing, made = Writing(10, Wait.POLL), Engine(Clock(), bounds=StepBounds(100, 1_000_000))
+    made.add_controllers(writing)
+    made.enqueue(writing, "key")
+    settled = made.advance(86_400)
+    assert (settled.steps, settled.limit) == (100, STEPS_OF_AN_HOUR)
 
 
 def test_all_steps_have_a_bound_of_their_own() -> None:
