@@ -41,10 +41,13 @@ __all__ = ["Jobs"]
 _BATCH = SECOND  # changes of pods are looked at together (SyncJobBatchPeriod)
 _FORGETS_START = (1, 36)
 _KEEPS_ACTIVE: Mapping[tuple[int, int], Version] = {
-    line.line: line for line in (Version(1, 34, 10), Version(1, 35, 7), Version(1, 36, 3))
+    version.line: version for version in (Version(1, 34, 10), Version(1, 35, 7), Version(1, 36, 3))
 }
 """From which patch of a line on `active` holds while the next pod has to wait (manageJob; read in 1.34.9, 1.34.10, 1.35.6, 1.36.2 and
 1.36.3; 1.35.7 is of the same day). Later lines have it, earlier ones never got it."""
+_COMPARES_READY = (1, 32)
+"""From when on the API server refuses a status with more ready pods than active ones (pkg/registry/batch/job/strategy.go: with
+JobManagedBy, which is on by default from then on)."""
 _OWN = "kubernetes.io/job-controller"
 
 _Key = tuple[str, str]
@@ -131,9 +134,8 @@ class Jobs:
         backoff, now = self._failures.get(key, Backoff()), tools.clock.datetime()
         plan = plan_job(job, tools.controlled(job, "Pod"), backoff, now, forgets_start=forgets)
         if plan.wait is not None and _forgets_active(tools.version()):
-            if plan.status[
-                "ready"
-            ]:  # "cannot set more ready pods than active": nothing is written until a pod may come
+            # "cannot set more ready pods than active": nothing is written until a pod may come
+            if plan.status["ready"] and tools.version().reaches(_COMPARES_READY):
                 return Result(plan.wait)
             plan = replace(plan, status={**plan.status, "active": None})
         refused = tools.create(job, plan.create)
