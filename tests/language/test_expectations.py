@@ -346,6 +346,18 @@ STEPS = {
 }
 
 
+def test_expectations_without_any_field_fail(runner: Runner) -> None:
+    entries = [
+        f"- {when}: {{{key}: {body}}}" if when else f"- {key}: {body}"
+        for when in ("", "always", "eventually", "never")
+        for key in ("nodeclaims", "events", "log", "azure")
+        for body in ("{}", "{source: a document}")
+    ]
+    verdicts = run(runner, scenario("\n".join(entries), POOL + POD)).verdicts
+    actual = [difference.actual for verdict in verdicts for difference in verdict.differences]
+    assert actual == ["an expectation without any field"] * len(entries)
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_that_lead_nowhere(runner: Runner, name: str) -> None:
     step, expected = STEPS[name]

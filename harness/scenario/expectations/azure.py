@@ -58,7 +58,7 @@ class AzureExpectation(Body):
 
 
 def check(body: AzureExpectation, entry: Entry, run: "Run") -> Iterator[Verdict]:
-    """One verdict for each kind of call, each quota and the number of machines."""
+    """Yield one verdict for each kind of call, for each quota, and for the number of machines."""
     calls = run.calls()
     for index, wanted in enumerate(body.calls):
         fitting = [call for call in calls if not call_differences(wanted, call)]

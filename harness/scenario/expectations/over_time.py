@@ -124,6 +124,9 @@ def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Ve
         if wrong is None:
             return Verdict(entry.label, entry.mark())
         return _failed(wrong, f"at {duration_text(max(wrong.start, start))}")
+    empty = next((stretch for stretch in seen if any(verdict.is_empty for verdict in stretch.failed)), None)
+    if empty is not None:  # fails at every moment, so that it would hold at none
+        return _failed(empty, f"at {duration_text(max(empty.start, start))}")
     held = next((stretch for stretch in seen if not stretch.failed), None)
     if held is None:
         return Verdict(entry.label, entry.mark())

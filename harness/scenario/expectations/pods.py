@@ -76,7 +76,7 @@ class Pods(Body):
         return self
 
     def workloads(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield those of both fields; a name or a namespace does not begin with a capital."""
+        """Yield the place and the reference of each workload in both fields: `Kind/name`, which a capital tells from the name of a pod."""
         for key, names in (("bound", self.bound), ("pending", self.pending)):
             if isinstance(names, (list, dict)):
                 for index, name in enumerate(names):

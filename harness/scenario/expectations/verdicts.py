@@ -27,6 +27,9 @@ class Outcome(StrEnum):
 _BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
 
 
+_EMPTY = Difference("", "something to look at", "an expectation without any field")
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how the state came about.
@@ -54,6 +57,16 @@ class Verdict:
     def failed(cls, label: str, mark: Mark, expected: str, actual: str, note: str = "") -> Verdict:
         """A verdict with one difference."""
         return cls(label, mark, (Difference("", expected, actual, note),))
+
+    @classmethod
+    def empty(cls, label: str, mark: Mark) -> Verdict:
+        """Return the failed verdict of an expectation that says nothing to expect."""
+        return cls(label, mark, (_EMPTY,))
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether it is that of an expectation that says nothing to expect."""
+        return self.differences == (_EMPTY,)
 
 
 @dataclass(frozen=True, slots=True)

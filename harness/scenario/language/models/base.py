@@ -113,8 +113,9 @@ if TYPE_CHECKING:
 else:
 
     class Later:
-        """`Later["Market"]`: a map that few files have, as an expectation is one. To make the models of all of them and their
-        validators takes a fifth of every start. The name is that of a model in `_HOMES`.
+        """A map that few files have: `Later["Market"]`, by the name of a model in `_HOMES`.
+
+        The model is made when a file first has such a map: the models of all such maps take a fifth of every start.
         """
 
         def __class_getitem__(cls, name: str) -> Any:
@@ -249,6 +250,12 @@ class Body(Model):
         None,
         description="The cases it is for, by axis of the matrix (or `case`): {karpenter: [1.13.0, 1.14.0]}. All when absent.",
     )
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether none of its own fields is given, so that nothing is expected."""
+        own = {name: field for name, field in type(self).model_fields.items() if name not in Body.model_fields}
+        return all(getattr(self, name) == field.get_default(call_default_factory=True) for name, field in own.items())
 
     @property
     def looks_at(self) -> str:
