@@ -250,3 +250,45 @@ def test_the_selector_of_an_external_metric_is_printed_as_go_does(selector: Obje
     facts = told(Step("apply", [workload(), autoscaler(queue)]), load("200%"), Step("wait", 60))
     (message,) = (line for line in facts["status"][NAME]["messages"] if "external metric" in line)
     assert f"unable to get external metric NAMESPACE/queue/{text}: " in message
+
+
+@pytest.mark.parametrize(
+    ("requirement", "mistake"),
+    [
+        ({"operator": "Foo"}, '"Foo" is not a valid label selector operator'),
+        ({"operator": "In"}, "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "more", "target", "before"),
+    [
+        (
+            "External",
+            {},
+            {"type": "Value", "value": "1"},
+            "failed to get queue external metric value: failed to get external metric queue: ",
+        ),
+        (
+            "External",
+            {},
+            {"type": "AverageValue", "averageValue": "1"},
+            "failed to get queue external metric value: failed to get queue external metric: ",
+        ),
+        ("Pods", {}, {"type": "AverageValue", "averageValue": "1"}, "failed to get pods metric value: "),
+        (
+            "Object",
+            {"describedObject": {"apiVersion": "v1", "kind": "Service", "name": "web"}},
+            {"type": "Value", "value": "1"},
+            "failed to get object metric value: ",
+        ),
+    ],
+)
+def test_the_selector_of_a_metric_is_parsed_first(
+    kind: str, more: Object, target: Object, before: str, requirement: Object, mistake: str
+) -> None:
+    selector = {"matchExpressions": [{"key": "tier", **requirement}]}
+    queue = {"type": kind, kind.lower(): {"metric": {"name": "queue", "selector": selector}, "target": target, **more}}
+    facts = told(Step("apply", [workload(), autoscaler(queue)]), load("200%"), Step("wait", 60))
+    summary = f"invalid metrics (1 invalid out of 1), first error is: {before}{mistake}"
+    assert f"HorizontalPodAutoscaler: FailedComputeMetricsReplicas: {summary}" in facts["events"]
+    assert f"HorizontalPodAutoscaler: FailedGet{kind}Metric: {mistake}" in facts["events"]

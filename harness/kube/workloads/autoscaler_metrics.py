@@ -1,6 +1,7 @@
 """The metrics of a HorizontalPodAutoscaler's spec, and what they come to together.
 
-Source: kubernetes 1.36 pkg/controller/podautoscaler/horizontal.go (computeReplicasForMetrics, computeStatusForResourceMetricGeneric).
+Source: kubernetes 1.36 pkg/controller/podautoscaler/horizontal.go (computeReplicasForMetrics, computeStatusForResourceMetricGeneric,
+computeReplicasForMetric), replica_calculator.go (GetExternalMetricReplicas).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from harness.kube.api.autoscalers import metrics_of
 from harness.kube.api.objects import Object, namespace_of, spec_of
 from harness.kube.api.quantity import Format, Quantity
+from harness.kube.api.selectors import Selector, SelectorError
 from harness.kube.workloads.autoscaler_limits import Condition
 from harness.kube.workloads.autoscaler_replicas import MetricError, Proposal, ResourceMetric, Tolerances
 from lazyrecords import dataclass
@@ -153,12 +155,17 @@ def _unserved(metric: Mapping[str, Any], kind: str, namespace: str) -> _MetricFa
     name = str((source.get("metric") or {}).get("name"))
     averaged = (source.get("target") or {}).get("averageValue") is not None
     reason = f"FailedGet{kind}Metric"
+    selector = (source.get("metric") or {}).get("selector")
+    mistake = _mistake(selector)
     if kind == "External":
-        selector = _selector_text((source.get("metric") or {}).get("selector"))
-        external = f"{namespace}/{name}/{selector}"
-        message = f"unable to get external metric {external}: {_NO_EXTERNAL} (get {name}.external.metrics.k8s.io)"
+        external = f"{namespace}/{name}/{_selector_text(selector)}"
+        message = (
+            mistake or f"unable to get external metric {external}: {_NO_EXTERNAL} (get {name}.external.metrics.k8s.io)"
+        )
         inner = f"failed to get {name} external metric: " if averaged else f"failed to get external metric {name}: "
         return _MetricFailed(reason, message, f"failed to get {name} external metric value: {inner}{message}")
+    if mistake:
+        return _MetricFailed(reason, mistake, f"failed to get {field} metric value: {mistake}")
     message = f"unable to get metric {name}: {_NO_CUSTOM}"
     inner = ""
     if kind == "Object":
@@ -166,6 +173,15 @@ def _unserved(metric: Mapping[str, Any], kind: str, namespace: str) -> _MetricFa
         message += f" on {described.get('kind')} {namespace}/{described.get('name')}"
         inner = f"failed to get {name} object metric: " if averaged else ""
     return _MetricFailed(reason, message, f"failed to get {field} metric value: {inner}{message}")
+
+
+def _mistake(selector: Mapping[str, Any] | None) -> str:
+    """Return the mistake in the selector of a metric, which is parsed before anybody is asked for it; empty where there is none."""
+    try:
+        Selector.parse(selector)
+    except SelectorError as error:
+        return str(error)
+    return ""
 
 
 def _selector_text(selector: Mapping[str, Any] | None) -> str:
