@@ -140,7 +140,7 @@ def find(publisher: str, offer: str, sku: str, version: str) -> tuple[Marketplac
 
 
 def lists_versions(publisher: str, offer: str, sku: str) -> bool:
-    """Return whether all versions of a SKU are listed here: none of a SKU that an offer with all its SKUs has not."""
+    """Return whether a SKU has the listed versions only: none where it is not listed itself, but all SKUs of its offer are."""
     whole = _LISTED_OFFERS.get((publisher.lower(), offer.lower()))
     urn = f"{publisher}:{offer}:{sku}".lower()
     return whole or (whole is not None and any(image.urn.lower() == urn for image in IMAGES))

@@ -100,7 +100,15 @@ def test_switches_of_a_nic_may_be_text(name: str) -> None:
         body = driver.put_nic("a", **{name: given}).body
         assert body is not None
         assert body["properties"][name] is shown
-    assert error_of(driver.put_nic("a", **{name: "on"}))[1] == "InvalidRequestContent"
+
+
+@pytest.mark.parametrize("name", ["enableAcceleratedNetworking", "enableIPForwarding"])
+def test_a_nic_with_a_switch_that_is_none_takes_no_address(name: str) -> None:
+    driver = Driver(subnet_prefix="10.224.0.0/29")  # eight addresses, five of them Azure's
+    driver.put_nic("a")
+    for nic in ("a", "b", "c", "d"):
+        assert error_of(driver.put_nic(nic, **{name: "on"}))[1] == "InvalidRequestContent"
+    assert [driver.put_nic(nic).status for nic in ("b", "c", "d")] == [201, 201, 400]
 
 
 def put_configurations(driver: Driver, given: list[dict[str, Any]]) -> Response:

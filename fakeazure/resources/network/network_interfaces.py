@@ -36,6 +36,7 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
     properties, tags = section(body, "properties"), pairs(body, "tags")
     configurations = _configurations(properties)
     primaries = _primaries(id_, configurations)
+    switches = {name: flag(properties, name) or False for name in ("enableAcceleratedNetworking", "enableIPForwarding")}
     group = text(section(properties, "networkSecurityGroup"), "id")
     if group and state.store.get(group) is None:
         raise refuse("InvalidResourceReference", reference=group, id=id_)
@@ -78,8 +79,7 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
             "resourceGuid": guid_of(str(id_)),
             "ipConfigurations": rendered,
             "macAddress": _mac(id_),
-            "enableAcceleratedNetworking": flag(properties, "enableAcceleratedNetworking") or False,
-            "enableIPForwarding": flag(properties, "enableIPForwarding") or False,
+            **switches,
         },
     }
     if old is not None and "virtualMachine" in old.document["properties"]:
@@ -144,7 +144,7 @@ def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
 
 
 def _primaries(id_: ResourceId, configurations: Sequence[Mapping[str, Any]]) -> Sequence[bool]:
-    """Return of each configuration whether it is the primary one. Refuses several of which not just one is.
+    """Return of each configuration whether it is the primary one. Refuses several unless exactly one is.
 
     A single one is primary by itself (azure-rest-api-specs network NetworkInterfaceCreate.json, which does not say so), but for one of
     IPv6: the primary one is of IPv4 (kubernetes-sigs/cloud-provider-azure#3715).
