@@ -62,7 +62,7 @@ def test_in_a_week(compared):
 
 
 def test_in_a_fleet_of_which_a_third_is_rolled_out(compared):
-    world, manifests = World(), fleet(60, 1)
+    world, manifests = World(), fleet(60, 3)
     world.apply(*manifests)
     world.settle()
     world.advance(1800)
