@@ -266,6 +266,6 @@ def _without_zone(claim: dict[str, Any], states: Sequence[ClaimState], region: s
     """Return the claim without the zone where the NodeClaim left a choice: a launch draws among equally good ones."""
     if len(states[0].zones) == 1:
         return claim
-    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(claim))
+    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "any zone", json.dumps(claim))
     changed: dict[str, Any] = json.loads(text)
     return changed

@@ -190,6 +190,9 @@ def test_two_regions_have_one_word(here: Path, capsys: pytest.CaptureFixture[str
         "decisions",
     }
     assert not [each for each in one["differences"] if "topology" in each["fact"]]
+    (here / "larger.yaml").write_text(text.replace("Standard_D4s_v5", "Standard_D8s_v5"))
+    _, out, _ = call(capsys, "compare", "any.yaml", "larger.yaml", "-v")
+    assert "    A  only in A: PUT virtualMachines Standard_D4s_v5 any zone Spot 201" in out.splitlines()
 
 
 def test_traces_as_files(here: Path, runner: Runner, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,26 @@ def test_groups_go_over_cases() -> None:
     )
 
 
+def test_amounts_are_written_as_in_manifests() -> None:
+    own = "NodeClaims[default 1]"
+    facts = [
+        Difference(f"{own}[requests][memory]", "(nothing)", 38654705664),
+        Difference(f"{own}[requests][cpu]", "(nothing)", 12.25),
+        Difference(f"{own}[requests][pods]", "(nothing)", 4),
+        Difference(f"{own}[Nodes][0][allocatable][ephemeral-storage]", 119437317120, 119437317121),
+    ]
+    found = grouped([("", Comparison([], facts, 11414, {}))])
+    assert list(group_lines(found)) == [
+        "new: only in B",
+        "  requests of memory: 36Gi  [NodeClaim default 1]",
+        "  requests of cpu: 12250m  [NodeClaim default 1]",
+        "  requests of pods: 4  [NodeClaim default 1]",
+        "changed",
+        "  allocatable ephemeral-storage: 119,437,317,120 → 119,437,317,121  [Node of default 1]",
+    ]
+    assert summary_text([("", Comparison([], facts, 11414, {}))], found).endswith("11,414 facts are the same")
+
+
 def test_an_objects_own_name_makes_no_difference() -> None:
     facts = [
         Difference(f"Events[Pod of Deployment/{name}]", [], [f"Normal Nominated: Pod {name} should schedule"])

@@ -36,7 +36,7 @@ def summary_text(comparisons: Sequence[tuple[str, Comparison]], groups: Sequence
     facts are the same`.
     """
     own = [group for group in groups if not group.follows]
-    same = f"{sum(comparison.same for _, comparison in comparisons)} facts are the same"
+    same = f"{sum(comparison.same for _, comparison in comparisons):,} facts are the same"
     situations = dict.fromkeys(situation for _, comparison in comparisons for situation in comparison.situations)
     between = ", ".join(f"{name} {left} | {right}" for name, left, right in situations)
     between = f" ({between})" if between else ""

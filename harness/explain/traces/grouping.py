@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.explain.sizes.amounts import amount_text
 from harness.explain.traces.sides import WHOLE, value_text, what_differs
+from harness.kube.api.quantity import NANO, Quantity
 from harness.trace.comparing import Comparison, Difference, Missing
 from harness.trace.prices import hourly
 
@@ -102,6 +104,7 @@ _OF_SIZE = re.compile(
     r"label (karpenter\.azure\.com/sku-\S+|(beta\.)?kubernetes\.io/arch|(node\.kubernetes\.io|beta\.kubernetes\.io)/instance-type"
     r"|karpenter\.sh/instance-\S+|node\.kubernetes\.io/\S*)|allocatable \S+|price|calls of Azure|image"
 )
+_AMOUNT = re.compile(r"(?:requests of|allocatable) (\S+)")
 _OF_IMAGE = re.compile(r"label kubernetes\.azure\.com/node-image-version")
 
 
@@ -305,6 +308,8 @@ def _text(value: Any, place: Place) -> str:
         return " ".join(str(text) for text in texts if text) or "never launched"
     if place.what == "Node" and isinstance(value, list):
         return str(len(value))
+    if (amount := _AMOUNT.fullmatch(place.what)) and isinstance(value, (int, float)):
+        return amount_text(amount[1], Quantity(round(value * NANO), "BinarySI" if value >= 1024 else "DecimalSI"))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and place.about == "sizes":
