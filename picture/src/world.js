@@ -33,7 +33,7 @@ function head(given) {
     scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
-    given.summary ? summary(given.summary) : null, notes(given.notes ?? [], given.summary ? "more to know" : "more that are assumed or guessed"));
+    given.summary ? summary(given.summary) : null, notes(given.notes ?? []));
 }
 
 /** What a page is to say before anything else: sentences, and the fleets of one moment after the other. */
@@ -44,10 +44,10 @@ function summary({ lines, fleets }) {
 
 const NOTES = 3; // shown at once
 
-/** What is assumed and guessed. */
-function notes(all, rest) {
+/** What it costs in a month, what is assumed and guessed. */
+function notes(all) {
   const said = (some) => some.map((text) => h("p.note", text));
-  return all.length <= NOTES ? said(all) : [said(all.slice(0, NOTES - 1)), folded(`${all.length - NOTES + 1} ${rest}`, () => said(all.slice(NOTES - 1)))];
+  return all.length <= NOTES ? said(all) : [said(all.slice(0, NOTES - 1)), folded(`${all.length - NOTES + 1} more to know`, () => said(all.slice(NOTES - 1)))];
 }
 
 function expectations(given) {

@@ -13,6 +13,7 @@ from harness.reports.picture.world import world_page
 from harness.trace.prices import HOURS_OF_A_MONTH, monthly
 from tests.browser.conftest import Opened, figures
 from tests.browser.pages import CASES
+from tests.reports.test_picture import data_of
 
 Open = Callable[..., Opened]
 Made = Callable[[str], Path]
@@ -308,6 +309,22 @@ def test_what_it_costs_in_a_month_and_who_goes_first_and_last_stand_at_the_top(t
     once = open_page(tmp_path / "once.html").tab.locator("#short")
     told = [text for text in once.locator("p").all_inner_texts() if "2m10s: a" in text]
     assert told == ["all at 2m10s: a, b, c and 1 more (delete for Empty)"]
+
+
+def test_what_it_costs_in_a_month_stands_above_what_is_assumed(tmp_path: Path, open_page: Open) -> None:
+    page = tmp_path / "page.html"
+    (tmp_path / "agents.yaml").write_text(AGENTS, encoding="utf-8")
+    assert main(["simulate", "docs/examples/nodepools", str(tmp_path / "agents.yaml"), "--html", str(page)]) == 0
+    header = open_page(page).tab.locator("header").first
+    notes = header.locator("p.note").all_inner_texts()
+    assert f" USD per month of {HOURS_OF_A_MONTH} hours" in notes[0]
+    assert notes[1].startswith("assumed: ")
+    assert header.locator("summary").all_inner_texts() == [f"{len(load_notes(page)) - 2} more to know"]
+
+
+def load_notes(path: Path) -> list[str]:
+    notes: list[str] = data_of(path.read_text(encoding="utf-8"))["world"]["notes"]
+    return notes
 
 
 def test_no_line_is_empty_where_no_price_is_known(tmp_path: Path, open_page: Open) -> None:

@@ -108,10 +108,11 @@ def run(arguments: argparse.Namespace) -> int:
     code = int(fails(arguments, done.world, done.given, done.motion))
     pending = done.pending()
     value = _value(done, pending)
-    prices = [*cost_lines(value["cost"]), *_price_notes(value)]
+    costs = [*cost_lines(value["cost"])]
     guesses = guess_lines(value["guessed"], value["region"])
     left_out = not_simulated_lines(done.given.not_simulated)
-    notes = [*done.inputs.notes(done.world), *left_out, *prices, *guesses, *node_notes(done.world)]
+    notes = [*done.inputs.notes(done.world), *left_out, *costs[1:], *_price_notes(value)]
+    notes = [*costs[:1], *notes, *guesses, *node_notes(done.world)]  # what it costs is no assumption
     write_recording(done.recording, arguments, pending, notes)
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
