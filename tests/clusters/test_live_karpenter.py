@@ -125,7 +125,8 @@ def test_explain_says_why_a_node_of_the_real_controller_stays(shop: Shop) -> Non
     code, text = shop.does(*HARNESS, "explain", "--context", shop.context, "--node", node, *GIVEN)
     assert code == 1, text
     assert "Node isn't managed by karpenter" not in text
-    assert node in text
+    assert f"Node {node} (" in text
+    assert 'It stays: NodePool "default" has consolidation disabled' in text
 
 
 def test_kubectl_asks_about_a_pod(shop: Shop) -> None:
