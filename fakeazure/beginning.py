@@ -37,7 +37,7 @@ from fakeazure.timers import ClockLike, ManualClock, Timers
 from fakeazure.timing import Timing
 from lazyrecords import dataclass
 
-__all__ = ["SUBSCRIPTION", "TENANT", "Beginning", "Inputs", "beginning_of"]
+__all__ = ["ARGUMENTS", "SUBSCRIPTION", "TENANT", "Beginning", "Inputs", "beginning_of"]
 
 SUBSCRIPTION = "00000000-1111-2222-3333-444444444444"
 TENANT = "55555555-6666-7777-8888-999999999999"
@@ -105,7 +105,7 @@ class Beginning:
 
 def beginning_of(inputs: Inputs) -> Beginning:
     """Return the inputs with their defaults in place. Raises ValueError with every argument of a wrong form, or an unknown region."""
-    check_arguments("FakeAzure", inputs, _ARGUMENTS)
+    check_arguments("FakeAzure", inputs, ARGUMENTS)
     location, azure, clock = location_key(inputs["region"]), inputs["azure"] or {}, inputs["clock"]
     catalogue = amended(inputs["catalogue"] or Catalogue.load(), azure, location)
     for place in (location, *map(location_key, inputs["sku_regions"] or ())):
@@ -169,7 +169,7 @@ _GUID = text("a guid", is_guid)
 _NAME = text("a name of letters, digits, '-', '.', '_', '(' and ')'", re.compile(r"[\w.()-]{0,89}[\w()-]").fullmatch)
 _TEXT = text(fits=lambda value: True)
 _TEXTS = Argument("a list of texts", _are_texts)
-_ARGUMENTS: Mapping[str, Argument] = {
+ARGUMENTS: Mapping[str, Argument] = {
     "region": text("the name of a region"),
     "catalogue": optional(
         Argument("a catalogue", lambda value: hasattr(value, "regions") and hasattr(value, "region"))

@@ -169,11 +169,34 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
             mistakes.append(
                 InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{value_given}'")
             )
+        elif (expected := _azure_name(option.field, value)) is not None:
+            mistakes.append(InputMistake(path, f"{expected} is expected, not '{value_given}'"))
         else:
             typed[option.field] = value
     if release is not None and (lacking := _unstartable(typed, release)) is not None:
         mistakes.append(lacking)
     return typed, mistakes
+
+
+_OF_AZURE: Mapping[str, str] = {
+    "cluster_name": "cluster",
+    "machines_pool": "machines_pool",
+    "node_resource_group": "node_resource_group",
+    "resource_group": "resource_group",
+    "subscription_id": "subscription",
+    "tenant_id": "tenant",
+}
+"""Options that name what is there in Azure, by their field, with the argument of FakeAzure that each becomes."""
+
+
+def _azure_name(field: str, value: Any) -> str | None:
+    """Return what is expected of an option's value, in words, where Azure can have nothing of that name."""
+    if field not in _OF_AZURE:
+        return None
+    from fakeazure.beginning import ARGUMENTS
+
+    argument = ARGUMENTS[_OF_AZURE[field]]
+    return None if argument.fits(value) else argument.words.removesuffix(" or None")
 
 
 _BUFFERS = "CapacityBuffer"

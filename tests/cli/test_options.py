@@ -93,3 +93,28 @@ def test_mistakes_in_options(here: Path, capsys: pytest.CaptureFixture[str], com
         "",
         f"{name}--option use-sig: NAME=VALUE is expected, for example network-plugin=none\n",
     )
+
+
+_NAME = "a name of letters, digits, '-', '.', '_', '(' and ')'"
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("cluster-name=/tmp/x", f"{_NAME} is expected, not '/tmp/x'"),
+        ("resource-group=", f"{_NAME} is expected, not ''"),
+        ("node-resource-group=a/b", f"{_NAME} is expected, not 'a/b'"),
+        ("subscription-id=mine", "a guid is expected, not 'mine'"),
+        ("tenant-id=mine", "a guid is expected, not 'mine'"),
+        ("AKS_MACHINES_POOL_NAME=Pool", "a name of up to 12 small letters and digits is expected, not 'Pool'"),
+    ],
+)
+def test_names_that_azure_does_not_have(
+    here: Path, capsys: pytest.CaptureFixture[str], option: str, expected: str
+) -> None:
+    (here / "a.yaml").write_text(POOL)
+    assert call(capsys, "simulate", "a.yaml", "--option", option) == (
+        2,
+        "",
+        f"harness simulate: --option: {expected}\n",
+    )
