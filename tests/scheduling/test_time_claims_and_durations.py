@@ -174,10 +174,10 @@ def test_a_world_has_the_time_limit_and_tells_when_it_ran_out() -> None:
 def test_the_next_simulation_begins_when_the_one_before_is_over() -> None:
     """Karpenter waits for triggers again only then: after a minute that was not enough comes another, not one ten seconds later."""
     world = World(attempt_seconds=20)
-    spec = pod("a", "1")["spec"]
-    impossible = {"nodeSelector": {"no-such": "label"}, **spec}
+    impossible = {"nodeSelector": {"no-such": "label"}, **pod("a", "1")["spec"]}
+    smaller = pod("a", "500m")["spec"]  # so it comes last
     pods = [
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{i}"}, "spec": spec if i == 3 else impossible}
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{i}"}, "spec": smaller if i == 3 else impossible}
         for i in range(4)
     ]
     world.apply(*default_objects(), *pods)
