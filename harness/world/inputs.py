@@ -181,12 +181,12 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
 _OF_AZURE: Mapping[str, str] = {
     "cluster_name": "cluster",
     "machines_pool": "machines_pool",
-    "node_resource_group": "node_resource_group",
+    "node_resource_group": "resource_group",
     "resource_group": "resource_group",
     "subscription_id": "subscription",
     "tenant_id": "tenant",
 }
-"""Options that name what is there in Azure, by their field, with the argument of FakeAzure that each becomes."""
+"""Options that name something in Azure, by their field, with the argument of FakeAzure that has the same form."""
 
 
 def _azure_name(field: str, value: Any) -> str | None:
@@ -196,7 +196,7 @@ def _azure_name(field: str, value: Any) -> str | None:
     from fakeazure.beginning import ARGUMENTS
 
     argument = ARGUMENTS[_OF_AZURE[field]]
-    return None if argument.fits(value) else argument.words.removesuffix(" or None")
+    return None if argument.fits(value) else argument.words
 
 
 _BUFFERS = "CapacityBuffer"

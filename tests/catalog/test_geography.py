@@ -1,4 +1,4 @@
-"""How ARM describes regions."""
+"""Regions as ARM describes them."""
 
 from __future__ import annotations
 

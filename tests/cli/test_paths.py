@@ -1,4 +1,4 @@
-"""What a command says names files as they are seen from where it runs, however they were given."""
+"""Messages of commands name files as they are seen from the current folder, however they were given."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ LONELY = {
     "spec": {"nodeSelector": {"acme.example/rack": "9"}, "containers": [{"name": "main", "image": "web"}]},
 }
 GIVEN = ("--release", DEFAULT_RELEASE, "--region", "eastus")
-"""What no object of the cluster says, for its Karpenter is a process outside of it."""
+"""Options for what no object of the cluster says: its Karpenter is a process outside of it."""
 
 
 @dataclass(frozen=True)

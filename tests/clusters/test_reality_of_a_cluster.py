@@ -116,7 +116,7 @@ def test_a_context_is_compared_like_a_dump_of_it_and_only_read(
 def test_no_fact_of_a_kind_cluster_with_the_real_controller_is_lost(
     request: pytest.FixtureRequest, azure_authority: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What differs is right to differ: its machines are containers. That is for a reader; here no fact may be lost."""
+    """Its machines are containers, so facts differ, and rightly; none of them may be lost."""
     if not request.config.getoption("--run-clusters", default=False):
         pytest.skip("kind and the real controller, asked for with --run-clusters")
     if DEFAULT_RELEASE not in binaries():

@@ -231,7 +231,7 @@ def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
 def as_new(obj: Mapping[str, Any]) -> Frozen:
     """Return an object of a file, ready to be created: without the fields that a cluster gave it (`kubectl get -o yaml`), but for its uid.
 
-    Objects of kinds of which each cluster makes some by itself lose that, too. Objects of a file are never changed.
+    Remove that, too, from objects of the kinds of which each cluster makes some by itself. The object given stays as it is.
     """
     metadata = obj.get("metadata")
     dropped = ("resourceVersion", "uid") if obj.get("kind") in _MADE_BY_EACH_CLUSTER else ("resourceVersion",)
